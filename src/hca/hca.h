@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The software ConnectX. Single-threaded and deterministic: submit commands, then ask what is due at a time. It knows no
+ * threads, descriptors or clocks; whoever embeds it serialises the calls and brings the time, which never goes back.
+ */
+#ifndef HCA_H
+#define HCA_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "host.h"
+
+#define HCA_SLOTS 31u            /* commands that execute at a time: 32 less the one that Linux keeps for pages */
+#define HCA_NEVER UINT64_MAX
+
+enum hca_profile { HCA_CX5, HCA_CX6DX, HCA_CX7, HCA_BF3, HCA_N_PROFILES };
+
+struct hca_config {
+	enum hca_profile profile;
+	uint64_t latency;  /* ns from start to completion */
+	uint64_t jitter;   /* ns, up to this much more, at random */
+	uint64_t timeout;  /* ns until a command counts as timed out */
+	uint64_t seed;     /* of jitter and reorder */
+	bool reorder;      /* completions of what executes at one time come in random order */
+	bool strict;       /* set bits that no layout defines are refused */
+};
+
+enum hca_end {
+	HCA_DONE,      /* executed: box holds the outbox */
+	HCA_TIMED_OUT, /* started, and no answer within the timeout */
+	HCA_NO_SLOT,   /* waited for a slot for a whole timeout (Linux: EBUSY) */
+	HCA_NOT_STARTED, /* gave up behind others that waited for a slot (Linux: ECANCELED) */
+	HCA_ABORTED,   /* the device was removed */
+};
+
+/*
+ * A command. The embedder owns it and keeps it until hca_due() returned it. box holds the inbox at submit and the outbox
+ * when done, and has room for the longer of the two. What is not HCA_DONE left box as it was or overwritten.
+ */
+struct hca_cmd {
+	struct hca_cmd *next;
+	struct hca_cmd *prev;
+	uint64_t due;
+	uint8_t *box;
+	uint16_t opcode;  /* filled by hca_submit: the box loses it when the command executes */
+	uint8_t slot;
+	uint8_t state;
+	uint8_t end;      /* enum hca_end */
+	bool async;       /* hold concerns only these */
+	uint32_t inlen;   /* may pass 65,535: the kernel's own commands (CREATE_UMEM) are not bound by the user ABI */
+	uint32_t outlen;
+};
+
+struct hca;
+
+/* NULL: no memory. The config is copied. */
+struct hca *hca_new(const struct hca_config *config, const struct hca_host *ops, void *host);
+void hca_free(struct hca *h); /* no command may be inside */
+
+/* Every submitted command comes back from hca_due() exactly once. False: all slots are stalled, nothing was submitted (EAGAIN). */
+bool hca_submit(struct hca *h, struct hca_cmd *cmd, uint64_t now);
+struct hca_cmd *hca_due(struct hca *h, uint64_t now); /* the next that has ended by now, or NULL */
+uint64_t hca_next(struct hca *h);                     /* when the next one ends; HCA_NEVER */
+
+/* One command at once, beside the queue: no slot, no fault rule, no time. For the embedder's own housekeeping. */
+void hca_execute(struct hca *h, const void *in, uint32_t inlen, void *out, uint32_t outlen);
+
+void hca_hold(struct hca *h);
+void hca_release(struct hca *h, uint32_t n, uint64_t now);
+void hca_remove(struct hca *h);
+
+struct hca_fault {
+	bool any_opcode;
+	uint16_t opcode;
+	uint64_t nth;      /* 0: every match */
+	enum { HCA_FAULT_STATUS, HCA_FAULT_HANG, HCA_FAULT_DELAY } kind;
+	uint8_t status;
+	uint32_t syndrome;
+	uint64_t delay;    /* ns */
+};
+
+bool hca_fault_add(struct hca *h, const struct hca_fault *fault); /* false: no memory */
+void hca_fault_clear(struct hca *h, uint64_t now);
+
+/* False: no such counter, of whatever uid. */
+bool hca_traffic(struct hca *h, uint32_t counter_id, uint64_t packets, uint64_t octets);
+
+const char *hca_profile_name(enum hca_profile p); /* "cx5", "cx6dx", "cx7", "bf3" */
+
+/* Our syndromes, with their meaning: a stable number for each distinct refusal. NULL: not one of ours. */
+const char *hca_syndrome_text(uint32_t syndrome);
+
+#endif
