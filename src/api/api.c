@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The registry of transports: who owns a handle. */
+#include <opendevx/opendevx.h>
+
+#include "own.h"
+
+static const struct odx_transport_ops *const transports[] = { &odx_soft_transport };
+
+#define FIND(owns, handle)                                                                                         \
+	for (size_t i = 0; i < sizeof(transports) / sizeof(transports[0]); i++)                                    \
+		if (transports[i]->owns(handle))                                                                   \
+			return transports[i];                                                                      \
+	return NULL
+
+const struct odx_transport_ops *odx_device_owner(const struct ibv_device *dev)
+{
+	FIND(owns_device, dev);
+}
+
+const struct odx_transport_ops *odx_context_owner(const struct ibv_context *ctx)
+{
+	FIND(owns_context, ctx);
+}
+
+const struct odx_transport_ops *odx_obj_owner(const struct mlx5dv_devx_obj *obj)
+{
+	FIND(owns_obj, obj);
+}
+
+const struct odx_transport_ops *odx_umem_owner(const struct mlx5dv_devx_umem *umem)
+{
+	FIND(owns_umem, umem);
+}
+
+const struct odx_transport_ops *odx_comp_owner(const struct mlx5dv_devx_cmd_comp *comp)
+{
+	FIND(owns_comp, comp);
+}
+
+ODX_EXPORT const char *odx_version(void)
+{
+	return OPENDEVX_VERSION;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Whose is a handle? Safe for any pointer, NULL and stale ones included: nothing is read through it. */
+#ifndef ODX_OWN_H
+#define ODX_OWN_H
+
+#include "transport.h"
+
+/* The transport that made it, or NULL: rdma-core's, or nobody's. */
+const struct odx_transport_ops *odx_device_owner(const struct ibv_device *dev);
+const struct odx_transport_ops *odx_context_owner(const struct ibv_context *ctx);
+const struct odx_transport_ops *odx_obj_owner(const struct mlx5dv_devx_obj *obj);
+const struct odx_transport_ops *odx_umem_owner(const struct mlx5dv_devx_umem *umem);
+const struct odx_transport_ops *odx_comp_owner(const struct mlx5dv_devx_cmd_comp *comp);
+
+#define odx_owns_context(ctx) (odx_context_owner(ctx) != NULL)
+
+#define ODX_EXPORT __attribute__((visibility("default")))
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a transport gives the API. The API has checked for NULL and for foreign handles before it calls; everything else
+ * (lengths, opcodes, ids, state) is the transport's, because the kernel does it on the kernel transport.
+ * Conventions are the family's: a pointer or NULL with errno, or 0 or a positive errno value.
+ */
+#ifndef ODX_TRANSPORT_H
+#define ODX_TRANSPORT_H
+
+#include <infiniband/mlx5dv.h>
+#include <infiniband/verbs.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The objects that the API sees begin as libmlx5's do: with their context. */
+struct mlx5dv_devx_obj {
+	struct ibv_context *context;
+};
+
+struct odx_umem {
+	struct mlx5dv_devx_umem pub;
+	struct ibv_context *context;
+};
+
+struct odx_umem_req {
+	void *addr;
+	size_t size;
+	uint32_t access;
+	uint64_t pgsz_bitmap; /* as the caller gave it; plain umem_reg: all >= 4 KiB */
+	bool has_dmabuf;
+	int dmabuf_fd;
+};
+
+struct odx_transport_ops {
+	const char *name;
+
+	/* Devices. list writes up to max and returns how many there are; real: a real mlx5 device is there. */
+	int (*list)(struct ibv_device **out, int max, bool real);
+	bool (*owns_device)(const struct ibv_device *dev);    /* any pointer; destroyed devices of ours too */
+	const char *(*device_name)(struct ibv_device *dev);   /* NULL + errno */
+	uint64_t (*device_guid)(struct ibv_device *dev);      /* big-endian; 0 + errno */
+	struct ibv_context *(*open)(struct ibv_device *dev);
+
+	/* Ownership, for any pointer at all; true for stale ones too. */
+	bool (*owns_context)(const struct ibv_context *ctx);
+	bool (*owns_obj)(const struct mlx5dv_devx_obj *obj);
+	bool (*owns_umem)(const struct mlx5dv_devx_umem *umem);
+	bool (*owns_comp)(const struct mlx5dv_devx_cmd_comp *comp);
+
+	int (*close)(struct ibv_context *ctx);
+	int (*general_cmd)(struct ibv_context *ctx, const void *in, size_t inlen, void *out, size_t outlen);
+	struct mlx5dv_devx_obj *(*obj_create)(struct ibv_context *ctx, const void *in, size_t inlen, void *out, size_t outlen);
+	int (*obj_query)(struct mlx5dv_devx_obj *obj, const void *in, size_t inlen, void *out, size_t outlen);
+	int (*obj_modify)(struct mlx5dv_devx_obj *obj, const void *in, size_t inlen, void *out, size_t outlen);
+	int (*obj_destroy)(struct mlx5dv_devx_obj *obj);
+	int (*query_eqn)(struct ibv_context *ctx, uint32_t vector, uint32_t *eqn);
+	struct mlx5dv_devx_umem *(*umem_reg)(struct ibv_context *ctx, const struct odx_umem_req *req);
+	int (*umem_dereg)(struct mlx5dv_devx_umem *umem);
+
+	struct mlx5dv_devx_cmd_comp *(*comp_create)(struct ibv_context *ctx);
+	void (*comp_destroy)(struct mlx5dv_devx_cmd_comp *comp);
+	int (*obj_query_async)(struct mlx5dv_devx_obj *obj, const void *in, size_t inlen, size_t outlen, uint64_t wr_id,
+			       struct mlx5dv_devx_cmd_comp *comp);
+	int (*comp_get)(struct mlx5dv_devx_cmd_comp *comp, struct mlx5dv_devx_async_cmd_hdr *resp, size_t len);
+};
+
+extern const struct odx_transport_ops odx_soft_transport;
+
+#endif
