@@ -7,12 +7,14 @@
 #define HCA_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "host.h"
 
 #define HCA_SLOTS 31u            /* commands that execute at a time: 32 less the one that Linux keeps for pages */
 #define HCA_NEVER UINT64_MAX
+#define HCA_DELAY_MAX (UINT64_C(1) << 40)
 
 enum hca_profile { HCA_CX5, HCA_CX6DX, HCA_CX7, HCA_BF3, HCA_N_PROFILES };
 
@@ -36,20 +38,21 @@ enum hca_end {
 
 /*
  * A command. The embedder owns it and keeps it until hca_due() returned it. box holds the inbox at submit and the outbox
- * when done, and has room for the longer of the two. What is not HCA_DONE left box as it was or overwritten.
+ * when done, and has room for the longer of the two; what did not end as HCA_DONE leaves in it nothing of use.
+ * Kept small on purpose: a program may queue 65,536 of these. The embedder fills async, inlen, outlen and box.
  */
 struct hca_cmd {
 	struct hca_cmd *next;
-	struct hca_cmd *prev;
 	uint64_t due;
-	uint8_t *box;
-	uint16_t opcode;  /* filled by hca_submit: the box loses it when the command executes */
-	uint8_t slot;
-	uint8_t state;
-	uint8_t end;      /* enum hca_end */
-	bool async;       /* hold concerns only these */
-	uint32_t inlen;   /* may pass 65,535: the kernel's own commands (CREATE_UMEM) are not bound by the user ABI */
-	uint32_t outlen;
+	uint32_t inlen; /* may pass 65,535: commands that the driver itself builds (CREATE_UMEM) are not bound by the user ABI */
+	uint16_t outlen;
+	uint16_t opcode;      /* filled by hca_submit: the box loses it when the command executes */
+	uint64_t delay : 40;  /* ns, of a fault rule */
+	uint64_t slot : 6;
+	uint64_t end : 4;     /* enum hca_end */
+	uint64_t async : 1;   /* hold concerns only these */
+	uint64_t executed : 1;
+	uint8_t box[];
 };
 
 struct hca;
@@ -77,7 +80,7 @@ struct hca_fault {
 	enum { HCA_FAULT_STATUS, HCA_FAULT_HANG, HCA_FAULT_DELAY } kind;
 	uint8_t status;
 	uint32_t syndrome;
-	uint64_t delay;    /* ns */
+	uint64_t delay;    /* ns, below HCA_DELAY_MAX */
 };
 
 bool hca_fault_add(struct hca *h, const struct hca_fault *fault); /* false: no memory */
@@ -88,7 +91,7 @@ bool hca_traffic(struct hca *h, uint32_t counter_id, uint64_t packets, uint64_t 
 
 const char *hca_profile_name(enum hca_profile p); /* "cx5", "cx6dx", "cx7", "bf3" */
 
-/* Our syndromes, with their meaning: a stable number for each distinct refusal. NULL: not one of ours. */
-const char *hca_syndrome_text(uint32_t syndrome);
+/* The meaning of one of our syndromes (a stable number for each distinct refusal) to buf; false: not one of ours. */
+bool hca_syndrome_text(uint32_t syndrome, char *buf, size_t len);
 
 #endif

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Inside the model: objects, command handlers, and what they share. */
+#ifndef HCA_MODEL_H
+#define HCA_MODEL_H
+
+#include "hca.h"
+#include "prm.h"
+
+/* Why a command was refused: the table says status, number and text (syndromes.def). SYN_OK is zero. */
+enum syn {
+	SYN_OK,
+#define SYNDROME(name, number, status, text) SYN_##name,
+#include "syndromes.def"
+#undef SYNDROME
+	SYN_COUNT,
+};
+
+/* strict's refusals carry the offset: 0x0d500000 | first undefined bit. BAD_PARAM. */
+#define SYN_STRICT_BASE 0x0d500000u
+
+enum obj_type { OBJ_NONE, OBJ_PD, OBJ_UMEM, OBJ_MKEY, OBJ_CQ, OBJ_QP, OBJ_Q_COUNTER, OBJ_FLOW_COUNTER, OBJ_N_TYPES };
+
+#define OBJ_LINKS 6
+
+/*
+ * An object: every type begins with one. refs counts the objects that link to it, and refuses its destruction.
+ * links are what this one refers to; obj_free() drops them.
+ */
+struct hca_obj {
+	uint32_t id;
+	uint16_t uid;
+	uint8_t type;
+	uint8_t n_links;
+	uint32_t refs;
+	struct hca_obj *links[OBJ_LINKS];
+};
+
+/* What the table of objects needs to know of a type. */
+struct obj_class {
+	uint32_t size;     /* of the whole struct */
+	uint32_t first_id;
+	uint32_t max_id;
+	enum syn missing, busy, limit;
+};
+
+/* One command while it executes. */
+struct call {
+	struct prm_box in, out;
+	uint16_t opcode, op_mod, uid;
+	uint32_t syndrome; /* filled where the number is not a table's: strict */
+	struct hca_obj *obj; /* OP_ON and OP_DESTROY: the object that the inbox names */
+};
+
+typedef enum syn (*hca_handler)(struct hca *h, struct call *c);
+
+enum op_kind {
+	OP_PLAIN,   /* the handler does all */
+	OP_ON,      /* the inbox names an object of the command's uid, found before the handler runs */
+	OP_DESTROY, /* the same; refused while others refer to it; freed after the handler (which may be NULL) */
+	OP_DRIVER,  /* as OP_PLAIN, only for uid 0 */
+};
+
+struct hca_op {
+	uint16_t opcode;
+	uint16_t in_min, out_min; /* bytes */
+	uint16_t op_mods;         /* the highest op_mod that is defined; OP_MOD_ANY: the handler checks */
+	uint8_t kind, type;       /* type and id place: OP_ON and OP_DESTROY */
+	uint8_t id_width;
+	uint16_t id_bit;
+	hca_handler handler;
+};
+
+#define OP_MOD_ANY 0xffff
+/* A row: the layout names give the sizes, and for objects the field that holds the id. */
+#define OP_ROW(op, layout, k, fn) { PRM_OP_##op, PRM_SZ_##layout##_in, PRM_SZ_##layout##_out, 0, k, OBJ_NONE, 0, 0, fn }
+#define OP_OBJ_ROW(op, layout, k, t, field, fn)                                                                      \
+	{ PRM_OP_##op, PRM_SZ_##layout##_in, PRM_SZ_##layout##_out, 0, k, t, OP_PLACE(PRM_F_##layout##_in__##field), fn }
+#define OP_PLACE(...) OP_PLACE_(__VA_ARGS__)
+#define OP_PLACE_(bit, width) (width), (bit)
+
+/* Tables of rows, one per file of handlers; ended by opcode 0. */
+extern const struct hca_op ops_user[], ops_flow_counter[], ops_caps[], ops_mkey[], ops_cq[], ops_qp[], ops_q_counter[];
+
+struct obj_table {
+	void ***pages;      /* two levels; an entry is an object, or a free id: (next free << 1 | 1) */
+	uint32_t next;      /* the lowest id never used */
+	uint32_t free_head; /* 0: none; else a free id + 1 */
+	uint32_t count;
+};
+
+struct sched;
+struct umem;
+
+struct hca {
+	struct hca_config cfg;
+	struct hca_host ops;
+	void *host;
+	struct obj_table tables[OBJ_N_TYPES];
+	uint32_t *user_objs; /* by uid: UID_FREE, or how many objects it has */
+	uint64_t rng;
+	struct sched *sched;
+	const struct hca_op *op_of[0x1000];
+	struct { uint32_t head[32]; } counter_free; /* free ranges of flow counters, by log2 of their size */
+	uint8_t scratch[65536]; /* the outbox of the command that executes */
+};
+
+#define UID_MAX 0xfffe
+#define UID_FREE UINT32_MAX
+
+extern const struct obj_class obj_classes[OBJ_N_TYPES];
+
+/* NULL: no such object for this uid. */
+struct hca_obj *obj_find(struct hca *h, enum obj_type type, uint32_t id, uint16_t uid);
+/* A zeroed object with an id of its own. NULL with *why set: the type's limit, or no memory. */
+struct hca_obj *obj_new(struct hca *h, enum obj_type type, uint16_t uid, enum syn *why);
+void obj_link(struct hca_obj *holder, struct hca_obj *target); /* at most OBJ_LINKS */
+void obj_unlink_last(struct hca_obj *holder);
+void obj_free(struct hca *h, struct hca_obj *obj);             /* refs is zero; drops its links */
+/* The entry of an id in the type's table, whole range made present first; NULL: no memory, or past max_id. */
+void **obj_entry(struct hca *h, enum obj_type type, uint32_t id);
+/* The object in a table's entry, or NULL when the entry is empty or a free id. */
+static inline struct hca_obj *obj_in_entry(void **e)
+{
+	return !e || !*e || (uintptr_t)*e & 1 ? NULL : *e;
+}
+void obj_tables_free(struct hca *h);
+
+/* Flow counters take ranges of ids instead of single ones (flow_counter.c). */
+void flow_counter_free(struct hca *h, struct hca_obj *obj);
+
+/* Memory of a umem, by byte offset; false: outside it, not allowed, or unreachable for the host. */
+struct hca_obj *umem_find(struct hca *h, uint32_t id, uint16_t uid);
+uint64_t umem_size(const struct hca_obj *umem);
+bool umem_read(struct hca *h, const struct hca_obj *umem, uint64_t offset, void *dst, size_t len);
+bool umem_write(struct hca *h, const struct hca_obj *umem, uint64_t offset, const void *src, size_t len);
+bool umem_writable(const struct hca_obj *umem);
+
+/* Writes through an mkey (index << 8 | tag) at a virtual address, as a command of this uid (mkey.c). */
+enum syn mkey_write(struct hca *h, uint32_t mkey, uint16_t uid, uint64_t addr, const void *src, size_t len);
+
+/* Deterministic pseudo-random numbers from the config's seed. */
+uint64_t hca_random(struct hca *h);
+
+void hca_run(struct hca *h, const uint8_t *in, uint32_t inlen, uint8_t *out, uint32_t outlen);
+
+struct sched *sched_new(void);
+
+#endif

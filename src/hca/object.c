@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Tables of objects: an id finds its object in two loads, however many there are. */
+#include <stdlib.h>
+
+#include "model.h"
+
+#define PAGE_BITS 12
+#define PAGE_IDS (1u << PAGE_BITS)
+#define PAGES ((1u << 24) / PAGE_IDS)
+
+void **obj_entry(struct hca *h, enum obj_type type, uint32_t id)
+{
+	struct obj_table *t = &h->tables[type];
+	void ***page;
+
+	if (id > obj_classes[type].max_id)
+		return NULL;
+	if (!t->pages && !(t->pages = calloc(PAGES, sizeof(*t->pages))))
+		return NULL;
+	page = &t->pages[id >> PAGE_BITS];
+	if (!*page && !(*page = calloc(PAGE_IDS, sizeof(**page))))
+		return NULL;
+	return &(*page)[id & (PAGE_IDS - 1)];
+}
+
+struct hca_obj *obj_find(struct hca *h, enum obj_type type, uint32_t id, uint16_t uid)
+{
+	const struct obj_table *t = &h->tables[type];
+	struct hca_obj *obj;
+	void **page;
+
+	if (!t->pages || id > obj_classes[type].max_id || !(page = t->pages[id >> PAGE_BITS]))
+		return NULL;
+	obj = obj_in_entry(&page[id & (PAGE_IDS - 1)]);
+	return obj && obj->uid == uid ? obj : NULL;
+}
+
+struct hca_obj *obj_new(struct hca *h, enum obj_type type, uint16_t uid, enum syn *why)
+{
+	const struct obj_class *class = &obj_classes[type];
+	struct obj_table *t = &h->tables[type];
+	struct hca_obj *obj;
+	uint32_t id;
+	void **entry;
+
+	*why = SYN_NO_MEMORY;
+	if (!t->free_head && (t->next ? t->next : class->first_id) > class->max_id) {
+		*why = class->limit;
+		return NULL;
+	}
+	if (!t->next)
+		t->next = class->first_id;
+	id = t->free_head ? t->free_head - 1 : t->next;
+	entry = obj_entry(h, type, id);
+	obj = calloc(1, class->size);
+	if (!entry || !obj) {
+		free(obj);
+		return NULL;
+	}
+	if (t->free_head)
+		t->free_head = (uint32_t)((uintptr_t)*entry >> 1);
+	else
+		t->next++;
+	*entry = obj;
+	*obj = (struct hca_obj){ .id = id, .uid = uid, .type = (uint8_t)type };
+	t->count++;
+	h->user_objs[uid]++;
+	*why = SYN_OK;
+	return obj;
+}
+
+void obj_link(struct hca_obj *holder, struct hca_obj *target)
+{
+	holder->links[holder->n_links++] = target;
+	target->refs++;
+}
+
+void obj_unlink_last(struct hca_obj *holder)
+{
+	holder->links[--holder->n_links]->refs--;
+}
+
+void obj_free(struct hca *h, struct hca_obj *obj)
+{
+	struct obj_table *t = &h->tables[obj->type];
+
+	while (obj->n_links)
+		obj_unlink_last(obj);
+	if (obj->type == OBJ_FLOW_COUNTER) {
+		flow_counter_free(h, obj);
+	} else {
+		*obj_entry(h, obj->type, obj->id) = (void *)((uintptr_t)t->free_head << 1 | 1);
+		t->free_head = obj->id + 1;
+	}
+	t->count--;
+	h->user_objs[obj->uid]--;
+	free(obj);
+}
+
+void obj_tables_free(struct hca *h)
+{
+	for (int type = 0; type < OBJ_N_TYPES; type++) {
+		struct obj_table *t = &h->tables[type];
+
+		for (uint32_t p = 0; t->pages && p < PAGES; p++) {
+			for (uint32_t i = 0; t->pages[p] && i < PAGE_IDS; i++) {
+				struct hca_obj *obj = obj_in_entry(&t->pages[p][i]);
+
+				/* A bulk stands in many entries: its first one frees it. */
+				if (obj && obj->id == p * PAGE_IDS + i)
+					free(obj);
+			}
+			free(t->pages[p]);
+		}
+		free(t->pages);
+	}
+}
