@@ -41,6 +41,7 @@ struct obj_class {
 	uint32_t first_id;
 	uint32_t max_id;
 	enum syn missing, busy, limit;
+	void (*fini)(struct hca_obj *obj); /* frees what the object owns besides itself; may be NULL */
 };
 
 /* One command while it executes. */

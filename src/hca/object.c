@@ -80,6 +80,13 @@ void obj_unlink_last(struct hca_obj *holder)
 	holder->links[--holder->n_links]->refs--;
 }
 
+static void obj_discard(struct hca_obj *obj)
+{
+	if (obj_classes[obj->type].fini)
+		obj_classes[obj->type].fini(obj);
+	free(obj);
+}
+
 void obj_free(struct hca *h, struct hca_obj *obj)
 {
 	struct obj_table *t = &h->tables[obj->type];
@@ -94,7 +101,7 @@ void obj_free(struct hca *h, struct hca_obj *obj)
 	}
 	t->count--;
 	h->user_objs[obj->uid]--;
-	free(obj);
+	obj_discard(obj);
 }
 
 void obj_tables_free(struct hca *h)
@@ -108,7 +115,7 @@ void obj_tables_free(struct hca *h)
 
 				/* A bulk stands in many entries: its first one frees it. */
 				if (obj && obj->id == p * PAGE_IDS + i)
-					free(obj);
+					obj_discard(obj);
 			}
 			free(t->pages[p]);
 		}
