@@ -136,14 +136,19 @@ bool umem_read(struct hca *h, const struct hca_obj *umem, uint64_t offset, void 
 bool umem_write(struct hca *h, const struct hca_obj *umem, uint64_t offset, const void *src, size_t len);
 bool umem_writable(const struct hca_obj *umem);
 
-/* Writes through an mkey (index << 8 | tag) at a virtual address, as a command of this uid (mkey.c). */
+/*
+ * Writes through an mkey (index << 8 | tag) at a virtual address, as a command of this uid (mkey.c). check_write asks all
+ * that can be asked beforehand: key, range, access.
+ */
+enum syn mkey_check_write(struct hca *h, uint32_t mkey, uint16_t uid, uint64_t addr, uint64_t len);
 enum syn mkey_write(struct hca *h, uint32_t mkey, uint16_t uid, uint64_t addr, const void *src, size_t len);
 
 /* Deterministic pseudo-random numbers from the config's seed. */
 uint64_t hca_random(struct hca *h);
 
+/* Executes one command; in and out do not overlap. out is written whole. */
 void hca_run(struct hca *h, const uint8_t *in, uint32_t inlen, uint8_t *out, uint32_t outlen);
-
-struct sched *sched_new(void);
+/* An outbox that says only status and syndrome. */
+void hca_fail(uint8_t *out, uint32_t outlen, uint8_t status, uint32_t syndrome);
 
 #endif

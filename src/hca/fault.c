@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdlib.h>
+
+#include "fault.h"
+
+bool faults_add(struct faults *f, const struct hca_fault *fault)
+{
+	struct fault_rule *rules = realloc(f->rules, (f->n + 1) * sizeof(*rules));
+
+	if (!rules)
+		return false;
+	f->rules = rules;
+	rules[f->n++] = (struct fault_rule){ .fault = *fault };
+	return true;
+}
+
+const struct hca_fault *faults_match(struct faults *f, uint16_t opcode)
+{
+	const struct hca_fault *hit = NULL;
+
+	for (unsigned int i = 0; i < f->n; i++) {
+		struct fault_rule *r = &f->rules[i];
+
+		if (!r->fault.any_opcode && r->fault.opcode != opcode)
+			continue;
+		r->seen++;
+		if (!hit && (!r->fault.nth || r->seen == r->fault.nth))
+			hit = &r->fault;
+	}
+	return hit;
+}
+
+void faults_free(struct faults *f)
+{
+	free(f->rules);
+	*f = (struct faults){ 0 };
+}

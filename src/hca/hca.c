@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The device as a whole, and the dispatch of one command: every refusal is decided before anything changes. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model.h"
+#include "sched.h"
+#include "types.h"
+
+const struct obj_class obj_classes[OBJ_N_TYPES] = {
+	[OBJ_PD] = { sizeof(struct hca_obj), 1, 0xffffff, SYN_PD, SYN_PD_BUSY, SYN_PD_LIMIT, NULL },
+	[OBJ_UMEM] = { sizeof(struct umem), 1, 0xffffff, SYN_UMEM, SYN_UMEM_BUSY, SYN_UMEM_LIMIT, umem_fini },
+	[OBJ_FLOW_COUNTER] = { sizeof(struct flow_counter), FLOW_COUNTER_FIRST, FLOW_COUNTER_LAST, SYN_COUNTER,
+			       SYN_COUNTER_BUSY, SYN_COUNTER_LIMIT, flow_counter_fini },
+};
+
+static const struct {
+	uint32_t number;
+	uint8_t status;
+	const char *text;
+} syndromes[SYN_COUNT] = {
+#define SYNDROME(name, number, status, text) [SYN_##name] = { number, PRM_STAT_##status, text },
+#include "syndromes.def"
+#undef SYNDROME
+};
+
+static const struct hca_op *const op_tables[] = { ops_user, ops_flow_counter };
+
+static const char *const profile_names[HCA_N_PROFILES] = {
+	[HCA_CX5] = "cx5", [HCA_CX6DX] = "cx6dx", [HCA_CX7] = "cx7", [HCA_BF3] = "bf3",
+};
+
+const char *hca_profile_name(enum hca_profile p)
+{
+	return profile_names[p];
+}
+
+bool hca_syndrome_text(uint32_t syndrome, char *buf, size_t len)
+{
+	if (syndrome >> 20 == SYN_STRICT_BASE >> 20) {
+		uint32_t bit = syndrome & 0xfffff;
+
+		snprintf(buf, len, "strict: bit 0x%x (byte %u, mask 0x%02x) of the inbox is set and not defined", bit, bit / 8,
+			 0x80u >> bit % 8);
+		return true;
+	}
+	for (int i = 1; i < SYN_COUNT; i++) {
+		if (syndromes[i].number == syndrome) {
+			snprintf(buf, len, "%s", syndromes[i].text);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* splitmix64: small, and the same everywhere. */
+uint64_t hca_random(struct hca *h)
+{
+	uint64_t z = h->rng += UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+	return z ^ z >> 31;
+}
+
+struct hca *hca_new(const struct hca_config *config, const struct hca_host *ops, void *host)
+{
+	struct hca *h = calloc(1, sizeof(*h));
+
+	if (!h)
+		return NULL;
+	h->cfg = *config;
+	h->ops = *ops;
+	h->host = host;
+	h->rng = config->seed;
+	h->sched = sched_new();
+	h->user_objs = malloc((UID_MAX + 1) * sizeof(*h->user_objs));
+	if (!h->sched || !h->user_objs) {
+		hca_free(h);
+		return NULL;
+	}
+	memset(h->user_objs, 0xff, (UID_MAX + 1) * sizeof(*h->user_objs)); /* UID_FREE */
+	h->user_objs[0] = 0; /* the driver's own */
+	for (size_t t = 0; t < sizeof(op_tables) / sizeof(op_tables[0]); t++)
+		for (const struct hca_op *op = op_tables[t]; op->opcode; op++)
+			h->op_of[op->opcode] = op;
+	return h;
+}
+
+void hca_free(struct hca *h)
+{
+	if (!h)
+		return;
+	obj_tables_free(h);
+	sched_free(h->sched);
+	free(h->user_objs);
+	free(h);
+}
+
+static enum syn find_object(struct hca *h, const struct hca_op *op, struct call *c)
+{
+	const struct obj_class *class = &obj_classes[op->type];
+
+	c->obj = obj_find(h, op->type, (uint32_t)prm_get(&c->in, op->id_bit, op->id_width), c->uid);
+	if (!c->obj)
+		return class->missing;
+	if (op->kind == OP_DESTROY && c->obj->refs)
+		return class->busy;
+	return SYN_OK;
+}
+
+/* What can be refused before any handler runs. */
+static enum syn check(struct hca *h, const struct hca_op *op, struct call *c)
+{
+	if (c->in.len < op->in_min)
+		return SYN_IN_LEN;
+	if (c->out.len < op->out_min)
+		return SYN_OUT_LEN;
+	if (op->op_mods != OP_MOD_ANY && c->op_mod > op->op_mods)
+		return SYN_OP_MOD;
+	if (c->uid > UID_MAX || h->user_objs[c->uid] == UID_FREE)
+		return SYN_UID;
+	if (op->kind == OP_DRIVER && c->uid)
+		return SYN_PRIVILEGED;
+	if (h->cfg.strict) {
+		const struct prm_layout *layout = prm_inbox_layout(c->opcode);
+		int64_t bit = layout ? prm_first_undefined(layout, c->in.p, c->in.len) : -1;
+
+		if (bit >= 0) {
+			c->syndrome = SYN_STRICT_BASE | (uint32_t)bit;
+			return SYN_OP_MOD; /* for its status, BAD_PARAM */
+		}
+	}
+	if (op->kind == OP_ON || op->kind == OP_DESTROY)
+		return find_object(h, op, c);
+	return SYN_OK;
+}
+
+static enum syn execute(struct hca *h, struct call *c)
+{
+	const struct hca_op *op = c->opcode < 0x1000 ? h->op_of[c->opcode] : NULL;
+	enum syn syn;
+
+	if (!op)
+		return SYN_BAD_OP;
+	syn = check(h, op, c);
+	if (syn == SYN_OK && op->handler)
+		syn = op->handler(h, c);
+	if (syn == SYN_OK && op->kind == OP_DESTROY)
+		obj_free(h, c->obj);
+	return syn;
+}
+
+static void put_status(uint8_t *out, uint32_t outlen, uint8_t status, uint32_t syndrome)
+{
+	uint8_t hdr[PRM_HDR_SZ] = { 0 };
+	struct prm_box b = prm_out(hdr, sizeof(hdr));
+
+	PRM_SET(&b, nop_out, status, status);
+	PRM_SET(&b, nop_out, syndrome, syndrome);
+	memcpy(out, hdr, outlen < sizeof(hdr) ? outlen : sizeof(hdr));
+}
+
+/* in and out may not overlap. out is written whole. */
+void hca_run(struct hca *h, const uint8_t *in, uint32_t inlen, uint8_t *out, uint32_t outlen)
+{
+	struct call c = { .in = prm_in(in, inlen), .out = prm_out(out, outlen) };
+	enum syn syn = SYN_IN_LEN;
+
+	memset(out, 0, outlen);
+	if (inlen >= PRM_HDR_SZ) {
+		c.opcode = (uint16_t)PRM_GET(&c.in, nop_in, opcode);
+		c.op_mod = (uint16_t)PRM_GET(&c.in, nop_in, op_mod);
+		c.uid = (uint16_t)prm_get(&c.in, 16, 16);
+		syn = execute(h, &c);
+	}
+	if (syn == SYN_OK)
+		return;
+	memset(out, 0, outlen);
+	put_status(out, outlen, syndromes[syn].status, c.syndrome ? c.syndrome : syndromes[syn].number);
+}
+
+void hca_execute(struct hca *h, const void *in, uint32_t inlen, void *out, uint32_t outlen)
+{
+	hca_run(h, in, inlen, out, outlen);
+}
+
+void hca_fail(uint8_t *out, uint32_t outlen, uint8_t status, uint32_t syndrome)
+{
+	memset(out, 0, outlen);
+	put_status(out, outlen, status, syndrome);
+}
