@@ -26,7 +26,7 @@ struct ibv_device;
  */
 struct ibv_device *odx_soft_create(const char *spec);
 
-/* Takes the device away. EBUSY while contexts are open on it, or dev is the one that appeared by itself. NULL: 0. */
+/* Takes the device away, out of the device list too. EBUSY while contexts are open on it. NULL: 0. */
 int odx_soft_destroy(struct ibv_device *dev);
 
 /* From now on asynchronous commands queue up and none completes; synchronous ones and destroys go on. */

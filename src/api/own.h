@@ -14,6 +14,4 @@ const struct odx_transport_ops *odx_comp_owner(const struct mlx5dv_devx_cmd_comp
 
 #define odx_owns_context(ctx) (odx_context_owner(ctx) != NULL)
 
-#define ODX_EXPORT __attribute__((visibility("default")))
-
 #endif

@@ -61,8 +61,9 @@ struct hca;
 struct hca *hca_new(const struct hca_config *config, const struct hca_host *ops, void *host);
 void hca_free(struct hca *h); /* no command may be inside */
 
-/* Every submitted command comes back from hca_due() exactly once. False: all slots are stalled, nothing was submitted (EAGAIN). */
-bool hca_submit(struct hca *h, struct hca_cmd *cmd, uint64_t now);
+/* Every submitted command comes back from hca_due() exactly once. */
+void hca_submit(struct hca *h, struct hca_cmd *cmd, uint64_t now);
+bool hca_stalled(const struct hca *h); /* every slot is owned by a command that timed out: drivers refuse new ones (EAGAIN) */
 struct hca_cmd *hca_due(struct hca *h, uint64_t now); /* the next that has ended by now, or NULL */
 uint64_t hca_next(struct hca *h);                     /* when the next one ends; HCA_NEVER */
 

@@ -175,13 +175,16 @@ static void start_pending(struct hca *h, uint64_t now)
 	}
 }
 
-bool hca_submit(struct hca *h, struct hca_cmd *cmd, uint64_t now)
+bool hca_stalled(const struct hca *h)
+{
+	return h->sched->stalled == (1u << HCA_SLOTS) - 1;
+}
+
+void hca_submit(struct hca *h, struct hca_cmd *cmd, uint64_t now)
 {
 	struct sched *s = h->sched;
 	struct prm_box in = prm_in(cmd->box, cmd->inlen);
 
-	if (s->stalled == (1u << HCA_SLOTS) - 1)
-		return false;
 	cmd->opcode = (uint16_t)PRM_GET(&in, nop_in, opcode);
 	cmd->executed = 0;
 	cmd->delay = 0;
@@ -190,10 +193,10 @@ bool hca_submit(struct hca *h, struct hca_cmd *cmd, uint64_t now)
 	} else if (s->holding && cmd->async) {
 		const struct hca_fault *f = match(h, cmd);
 
-		/* What hangs keeps its slot from now on, held or not. Without one it hangs in the queue of the held. */
+		/* What hangs is never held: it would not be answered anyway. Without a free slot the rule is lost on it. */
 		if (f && f->kind == HCA_FAULT_HANG && s->free) {
 			start(h, cmd, now, f);
-			return true;
+			return;
 		}
 		if (!cmd->executed)
 			execute(h, cmd);
@@ -208,7 +211,6 @@ bool hca_submit(struct hca *h, struct hca_cmd *cmd, uint64_t now)
 			s->sync = cmd;
 		start_pending(h, now);
 	}
-	return true;
 }
 
 static void free_slot(struct sched *s, unsigned int slot)

@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define ODX_EXPORT __attribute__((visibility("default")))
+
 /* The objects that the API sees begin as libmlx5's do: with their context. */
 struct mlx5dv_devx_obj {
 	struct ibv_context *context;

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <sys/mman.h>
+
+#include "slab.h"
+
+#define STEP (64u << 10) /* bytes committed at a time */
+
+static void **link_of(const struct slab *s, void *p)
+{
+	return (void **)((char *)p + s->stride - sizeof(void *));
+}
+
+/* Address space only: pages become memory when they are committed. Less than wanted is better than none (RLIMIT_AS). */
+static bool reserve(struct slab *s)
+{
+	for (size_t size = s->reserve; size >= STEP; size /= 2) {
+		void *p = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+		if (p != MAP_FAILED) {
+			s->size = size;
+			__atomic_store_n(&s->base, p, __ATOMIC_RELEASE);
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool commit(struct slab *s)
+{
+	if (s->size - s->committed < STEP)
+		return false;
+	if (mprotect(s->base + s->committed, STEP, PROT_READ | PROT_WRITE))
+		return false;
+	__atomic_store_n(&s->committed, s->committed + STEP, __ATOMIC_RELEASE);
+	return true;
+}
+
+void *slab_alloc(struct slab *s)
+{
+	void *p = NULL;
+
+	pthread_mutex_lock(&s->lock);
+	if (s->free_head) {
+		p = (char *)s->free_head - s->stride + sizeof(void *);
+		s->free_head = *s->free_head;
+	} else if ((s->base || reserve(s)) && (s->used + s->stride <= s->committed || commit(s))) {
+		p = s->base + s->used;
+		__atomic_store_n(&s->used, s->used + s->stride, __ATOMIC_RELEASE);
+	}
+	pthread_mutex_unlock(&s->lock);
+	if (!p)
+		errno = ENOMEM;
+	return p;
+}
+
+void slab_free(struct slab *s, void *p)
+{
+	void **link = link_of(s, p);
+
+	*link = NULL;
+	pthread_mutex_lock(&s->lock);
+	if (s->free_head)
+		*s->free_tail = link;
+	else
+		s->free_head = link;
+	s->free_tail = link;
+	pthread_mutex_unlock(&s->lock);
+}
+
+bool slab_owns(const struct slab *s, const void *p)
+{
+	uintptr_t base = (uintptr_t)__atomic_load_n(&s->base, __ATOMIC_ACQUIRE), at = (uintptr_t)p - base;
+
+	return base && (uintptr_t)p >= base && at < __atomic_load_n(&s->used, __ATOMIC_ACQUIRE) && at % s->stride == 0;
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Contexts: opening and closing a software device, and the commands that name no object. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "device.h"
+#include "prm.h"
+
+#define COMP_VECTORS 4
+
+int soft_check_context(const struct ibv_context *ctx)
+{
+	const struct soft_context *c = (const struct soft_context *)ctx;
+
+	if (atomic_load(&c->state) != SOFT_LIVE)
+		return EBADF;
+	return c->fork_gen == soft_fork_gen ? 0 : EIO;
+}
+
+/* The model's own housekeeping: no slot, no fault rule. */
+static int driver_command(struct soft_device *dev, const void *in, uint32_t inlen, void *out, uint32_t outlen)
+{
+	pthread_mutex_lock(&dev->model);
+	soft_pump(dev); /* what was submitted before still finds its objects */
+	hca_execute(dev->hca, in, inlen, out, outlen);
+	pthread_mutex_unlock(&dev->model);
+	return soft_status(out);
+}
+
+static int create_uctx(struct soft_device *dev, uint16_t *uid)
+{
+	uint8_t in[PRM_SZ(create_uctx_in)] = { 0 }, out[PRM_SZ(create_uctx_out)];
+	struct prm_box b = prm_out(in, sizeof(in)), o = prm_in(out, sizeof(out));
+	int err;
+
+	PRM_SET(&b, create_uctx_in, opcode, PRM_OP_CREATE_UCTX);
+	err = driver_command(dev, in, sizeof(in), out, sizeof(out));
+	*uid = (uint16_t)PRM_GET(&o, create_uctx_out, uid);
+	return err;
+}
+
+static void destroy_uctx(struct soft_device *dev, uint16_t uid)
+{
+	uint8_t in[PRM_SZ(destroy_uctx_in)] = { 0 }, out[PRM_SZ(destroy_uctx_out)];
+	struct prm_box b = prm_out(in, sizeof(in));
+
+	PRM_SET(&b, destroy_uctx_in, opcode, PRM_OP_DESTROY_UCTX);
+	PRM_SET(&b, destroy_uctx_in, uid, uid);
+	driver_command(dev, in, sizeof(in), out, sizeof(out));
+}
+
+static int open_fds(struct ibv_context *ibv)
+{
+	ibv->cmd_fd = eventfd(0, EFD_CLOEXEC);
+	if (ibv->cmd_fd < 0)
+		return errno;
+	ibv->async_fd = eventfd(0, EFD_CLOEXEC);
+	if (ibv->async_fd < 0) {
+		int err = errno;
+
+		close(ibv->cmd_fd);
+		return err;
+	}
+	return 0;
+}
+
+/* The device thread runs while contexts are open. Registry's lock held by neither. */
+static int join_device(struct soft_device *dev)
+{
+	int err = 0;
+
+	pthread_mutex_lock(&soft_registry);
+	if (!dev->handle->dev)
+		err = ENODEV; /* destroyed meanwhile */
+	else if (dev->n_contexts == 0)
+		err = soft_worker_start(dev);
+	if (!err)
+		dev->n_contexts++;
+	if (!err && dev->nobody_asked) {
+		dev->nobody_asked = false;
+		fprintf(stderr,
+			"opendevx: no mlx5 device found: opening the software device %s (OPENDEVX_SOFT=on or off chooses)\n",
+			dev->handle->ibv.name);
+	}
+	pthread_mutex_unlock(&soft_registry);
+	return err;
+}
+
+static void leave_device(struct soft_device *dev)
+{
+	pthread_mutex_lock(&soft_registry);
+	if (--dev->n_contexts == 0)
+		soft_worker_stop(dev);
+	pthread_mutex_unlock(&soft_registry);
+}
+
+static void init_ibv(struct soft_context *ctx, struct soft_device *dev)
+{
+	memset(&ctx->ibv, 0, sizeof(ctx->ibv));
+	ctx->ibv.device = &dev->handle->ibv;
+	ctx->ibv.num_comp_vectors = COMP_VECTORS;
+	/* abi_compat stays NULL: the inlines of verbs.h then take their "not supported" branch. */
+	pthread_mutex_init(&ctx->ibv.mutex, NULL);
+	pthread_mutex_init(&ctx->lock, NULL);
+	ctx->oldest = ctx->newest = NULL;
+	ctx->comps = NULL;
+	ctx->dev = dev;
+	ctx->fork_gen = soft_fork_gen;
+}
+
+struct ibv_context *soft_open(struct ibv_device *ibv)
+{
+	struct soft_context *ctx;
+	int err;
+	struct soft_device *dev = soft_device_get(ibv, &err);
+
+	if (!dev)
+		goto fail;
+	err = EIO;
+	if (atomic_load(&dev->removed))
+		goto put;
+	err = ENOMEM;
+	ctx = slab_alloc(&soft_contexts);
+	if (!ctx)
+		goto put;
+	init_ibv(ctx, dev);
+	err = open_fds(&ctx->ibv);
+	if (err)
+		goto free_ctx;
+	err = join_device(dev);
+	if (err)
+		goto close_fds;
+	err = create_uctx(dev, &ctx->uid);
+	if (err)
+		goto leave;
+	atomic_store(&ctx->state, SOFT_LIVE);
+	return &ctx->ibv;
+
+leave:
+	leave_device(dev);
+close_fds:
+	close(ctx->ibv.cmd_fd);
+	close(ctx->ibv.async_fd);
+free_ctx:
+	slab_free(&soft_contexts, ctx);
+put:
+	soft_device_put(dev);
+fail:
+	errno = err;
+	return NULL;
+}
+
+/* Newest first; what others still refer to goes in a later pass. */
+static void destroy_children(struct soft_context *ctx)
+{
+	struct soft_child *c, *older;
+	bool progress = true;
+
+	while (ctx->newest && progress) {
+		progress = false;
+		for (c = ctx->newest; c; c = older) {
+			uint8_t out[PRM_HDR_SZ];
+
+			older = c->older;
+			if (driver_command(ctx->dev, c->destroy, sizeof(c->destroy), out, sizeof(out)))
+				continue;
+			soft_child_drop(ctx, c);
+			soft_child_bury(ctx->dev, c);
+			progress = true;
+		}
+	}
+}
+
+int soft_close(struct ibv_context *ibv)
+{
+	struct soft_context *ctx = soft_ctx(ibv);
+	struct soft_device *dev = ctx->dev;
+	int live = SOFT_LIVE;
+
+	if (ctx->fork_gen != soft_fork_gen && atomic_load(&ctx->state) == SOFT_LIVE)
+		return EIO;
+	if (!atomic_compare_exchange_strong(&ctx->state, &live, SOFT_DEAD))
+		return EBADF;
+	soft_comps_close(ctx);
+	destroy_children(ctx);
+	destroy_uctx(dev, ctx->uid);
+	leave_device(dev);
+	close(ibv->cmd_fd);
+	close(ibv->async_fd);
+	pthread_mutex_destroy(&ctx->lock);
+	pthread_mutex_destroy(&ibv->mutex);
+	slab_free(&soft_contexts, ctx);
+	soft_device_put(dev);
+	return 0;
+}
+
+int soft_check_boxes(const void *in, size_t inlen, const void *out, size_t outlen)
+{
+	if (!in || !out || inlen < PRM_HDR_SZ || inlen > PRM_BOX_MAX || outlen < PRM_HDR_SZ || outlen > PRM_BOX_MAX)
+		return EINVAL;
+	return 0;
+}
+
+int soft_general_cmd(struct ibv_context *ibv, const void *in, size_t inlen, void *out, size_t outlen)
+{
+	struct soft_context *ctx = soft_ctx(ibv);
+	int err = soft_check_context(ibv);
+
+	if (err)
+		return err;
+	if (atomic_load(&ctx->dev->removed))
+		return EIO;
+	err = soft_check_boxes(in, inlen, out, outlen);
+	if (err)
+		return err;
+	/* Tunnelled commands need a capability that no profile has. */
+	if (rules_tunnel_id(in) || !rules_is_general(in))
+		return EINVAL;
+	err = soft_command(ctx->dev, ctx->uid, in, inlen, out, outlen);
+	if (err)
+		return err;
+	return soft_status(out) ? EREMOTEIO : 0;
+}
+
+int soft_query_eqn(struct ibv_context *ibv, uint32_t vector, uint32_t *eqn)
+{
+	int err = soft_check_context(ibv);
+
+	if (err)
+		return err;
+	if (atomic_load(&soft_ctx(ibv)->dev->removed))
+		return EIO;
+	if (vector >= COMP_VECTORS)
+		return EINVAL;
+	*eqn = vector + 1;
+	return 0;
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The soft transport from inside. Locks, in the order in which they are taken:
+ *   soft_registry (devices, completions by fd) > context->lock > device->model > comp->lock, device->queue_lock
+ */
+#ifndef SOFT_DEVICE_H
+#define SOFT_DEVICE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "hca.h"
+#include "rules.h"
+#include "slab.h"
+#include "spec.h"
+#include "transport.h"
+
+struct soft_device;
+struct soft_comp;
+struct soft_context;
+
+/* What the program holds as a struct ibv_device; stays when the device is destroyed. */
+struct soft_handle {
+	struct ibv_device ibv;
+	struct soft_device *dev; /* NULL: destroyed */
+	void *slab_link;
+};
+
+struct soft_umem_slot {
+	uint64_t addr;
+	uint64_t len;
+	bool writable;
+	uint32_t next_free; /* index + 1 */
+};
+
+struct soft_device {
+	struct soft_device *next;     /* in the registry's list, oldest first */
+	struct soft_handle *handle;
+	struct soft_spec spec;
+	unsigned int fork_gen;        /* of the process that made it */
+	uint64_t guid;
+	bool nobody_asked;            /* appeared by itself: its first open is announced */
+	unsigned int n_contexts;      /* under the registry's lock, as refs */
+	unsigned int refs;            /* handle, contexts, completions */
+
+	pthread_mutex_t model;        /* hca, umems, waiters, manual_now */
+	struct hca *hca;
+	uint64_t manual_now;
+	struct soft_umem_slot *umems;
+	uint32_t n_umems, free_umem;
+
+	pthread_mutex_t queue_lock;   /* all below */
+	pthread_cond_t wake;
+	struct hca_cmd *queue_head, *queue_tail; /* submitted, and not yet seen by the model */
+	uint64_t next_due;            /* when the model has something to say; HCA_NEVER */
+	bool sleeping, stop;
+	pthread_t thread;             /* runs while contexts are open */
+
+	atomic_bool removed;
+	atomic_bool stalled;          /* hca_stalled(), for those who do not hold the model's lock */
+};
+
+enum soft_state { SOFT_DEAD, SOFT_LIVE };
+
+struct soft_context {
+	struct ibv_context ibv;
+	atomic_int state;
+	unsigned int fork_gen;
+	struct soft_device *dev;
+	uint16_t uid;
+	pthread_mutex_t lock;                    /* the two lists */
+	struct soft_child *oldest, *newest;      /* objects and umems in the order of their creation */
+	struct soft_comp *comps;
+	void *slab_link;
+};
+
+/* An object or a umem in its context's list. destroy is the inbox that ends it. */
+struct soft_child {
+	struct soft_child *older, *newer;
+	uint8_t destroy[16];
+	bool is_umem;
+};
+
+struct soft_obj {
+	struct mlx5dv_devx_obj pub; /* context NULL: dead */
+	struct soft_child child;
+	uint64_t key;               /* rules.h: which commands may name it */
+	uint32_t n_ids;             /* how many ids it covers: a bulk of flow counters has many */
+	atomic_int lock;            /* users; -1: being destroyed. As the kernel's: nobody waits */
+	void *slab_link;
+};
+
+struct soft_umem {
+	struct odx_umem pub;        /* context NULL: dead */
+	struct soft_child child;
+	uint32_t slot;
+	atomic_int busy;            /* being taken away */
+	void *slab_link;
+};
+
+/* A synchronous command waits on one of these, under the model's lock. */
+struct soft_waiter {
+	pthread_cond_t cond;
+	bool done;
+};
+
+/* A command in flight, and afterwards the record of its completion. */
+struct soft_cmd {
+	union {
+		struct soft_comp *comp;     /* async */
+		struct soft_waiter *waiter;
+	};
+	uint64_t wr_id;
+	struct hca_cmd hca; /* ends with the box */
+};
+
+static inline struct soft_cmd *soft_cmd_of(struct hca_cmd *cmd)
+{
+	return (struct soft_cmd *)((char *)cmd - offsetof(struct soft_cmd, hca));
+}
+
+static inline struct soft_context *soft_ctx(struct ibv_context *ctx)
+{
+	return (struct soft_context *)ctx;
+}
+
+/* --- fork.c: contexts and devices belong to the process that made them. */
+extern unsigned int soft_fork_gen;
+int soft_fork_init(void); /* once; later calls are cheap. 0 or an errno value */
+
+/* --- device.c */
+extern pthread_mutex_t soft_registry;
+extern struct slab soft_handles, soft_contexts, soft_objs, soft_umems, soft_comps;
+
+struct soft_device *soft_device_get(struct ibv_device *dev, int *err); /* with a reference; NULL: *err */
+void soft_device_put(struct soft_device *dev);
+void soft_devices_forget(void); /* in a fork child: the parent's are not listed any more */
+int soft_list(struct ibv_device **out, int max, bool real);
+bool soft_owns_device(const struct ibv_device *dev);
+const char *soft_device_name(struct ibv_device *dev);
+uint64_t soft_device_guid(struct ibv_device *dev);
+
+/* --- worker.c: commands into the model and out of it */
+int soft_worker_start(struct soft_device *dev);  /* 0 or an errno value */
+void soft_worker_stop(struct soft_device *dev);
+void soft_submit(struct soft_device *dev, struct soft_cmd *cmd);
+/* Model's lock held: what was submitted goes in, what is due comes out and is delivered. */
+void soft_pump(struct soft_device *dev);
+uint64_t soft_now(struct soft_device *dev);      /* model's lock held */
+/*
+ * One synchronous command. in is copied with uid stamped into it; out may be NULL when outlen is 0. 0: it executed, whatever
+ * its status; else what the driver says: ETIMEDOUT, EBUSY, ECANCELED, EAGAIN, EIO, ENOMEM.
+ */
+int soft_command(struct soft_device *dev, uint16_t uid, const void *in, size_t inlen, void *out, size_t outlen);
+int soft_status(const void *out); /* errno of an outbox's status */
+
+/* --- memory.c: the model's window into this process */
+extern const struct hca_host soft_host_ops;
+int soft_umem_map(struct soft_device *dev, uint64_t addr, uint64_t len, bool writable, uint32_t *slot);
+void soft_umem_unmap(struct soft_device *dev, uint32_t slot);
+uint64_t soft_umem_iova(uint32_t slot);
+
+/* --- context.c */
+struct ibv_context *soft_open(struct ibv_device *dev);
+int soft_close(struct ibv_context *ctx);
+/* 0: live and of this process. EBADF: closed; EIO: of a fork parent. */
+int soft_check_context(const struct ibv_context *ctx);
+/* What the kernel's ABI demands of both boxes: 16 to 65,535 bytes. 0 or EINVAL. */
+int soft_check_boxes(const void *in, size_t inlen, const void *out, size_t outlen);
+int soft_general_cmd(struct ibv_context *ctx, const void *in, size_t inlen, void *out, size_t outlen);
+int soft_query_eqn(struct ibv_context *ctx, uint32_t vector, uint32_t *eqn);
+
+/* --- object.c */
+void soft_child_add(struct soft_context *ctx, struct soft_child *c);
+void soft_child_drop(struct soft_context *ctx, struct soft_child *c);
+void soft_child_bury(struct soft_device *dev, struct soft_child *c); /* it is in no list, and the model has forgotten it */
+struct mlx5dv_devx_obj *soft_obj_create(struct ibv_context *ctx, const void *in, size_t inlen, void *out, size_t outlen);
+int soft_obj_query(struct mlx5dv_devx_obj *obj, const void *in, size_t inlen, void *out, size_t outlen);
+int soft_obj_modify(struct mlx5dv_devx_obj *obj, const void *in, size_t inlen, void *out, size_t outlen);
+int soft_obj_destroy(struct mlx5dv_devx_obj *obj);
+/* Takes the object as a reader, as the kernel does for the length of a call. */
+int soft_obj_read_lock(struct mlx5dv_devx_obj *obj, struct soft_context **ctx);
+void soft_obj_read_unlock(struct mlx5dv_devx_obj *obj);
+
+/* --- umem.c */
+struct mlx5dv_devx_umem *soft_umem_reg(struct ibv_context *ctx, const struct odx_umem_req *req);
+int soft_umem_dereg(struct mlx5dv_devx_umem *umem);
+void soft_umem_bury(struct soft_device *dev, struct soft_umem *u);
+
+/* --- comp.c */
+struct mlx5dv_devx_cmd_comp *soft_comp_create(struct ibv_context *ctx);
+void soft_comp_destroy(struct mlx5dv_devx_cmd_comp *comp);
+int soft_comp_get(struct mlx5dv_devx_cmd_comp *comp, struct mlx5dv_devx_async_cmd_hdr *resp, size_t len);
+bool soft_owns_comp(const struct mlx5dv_devx_cmd_comp *comp);
+int soft_obj_query_async(struct mlx5dv_devx_obj *obj, const void *in, size_t inlen, size_t outlen, uint64_t wr_id,
+			 struct mlx5dv_devx_cmd_comp *comp);
+/* A chain (by hca.next) of n ended commands of one completion. */
+void soft_comp_push(struct soft_comp *c, struct hca_cmd *head, struct hca_cmd *tail, unsigned int n);
+void soft_comps_close(struct soft_context *ctx);    /* the context goes: waits for its commands in flight */
+void soft_comps_removed(struct soft_device *dev);   /* the device went: dead once read empty */
+
+#endif

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* DEVX objects: create, query, modify, destroy. Locks are the kernel's: users share, destroy excludes, nobody waits. */
+#include <errno.h>
+#include <string.h>
+
+#include "device.h"
+#include "prm.h"
+
+void soft_child_add(struct soft_context *ctx, struct soft_child *c)
+{
+	pthread_mutex_lock(&ctx->lock);
+	c->older = ctx->newest;
+	c->newer = NULL;
+	if (ctx->newest)
+		ctx->newest->newer = c;
+	else
+		ctx->oldest = c;
+	ctx->newest = c;
+	pthread_mutex_unlock(&ctx->lock);
+}
+
+void soft_child_drop(struct soft_context *ctx, struct soft_child *c)
+{
+	pthread_mutex_lock(&ctx->lock);
+	if (c->older)
+		c->older->newer = c->newer;
+	else
+		ctx->oldest = c->newer;
+	if (c->newer)
+		c->newer->older = c->older;
+	else
+		ctx->newest = c->older;
+	pthread_mutex_unlock(&ctx->lock);
+}
+
+static struct soft_obj *obj_of(struct soft_child *c)
+{
+	return (struct soft_obj *)((char *)c - offsetof(struct soft_obj, child));
+}
+
+static void bury_obj(struct soft_obj *obj)
+{
+	__atomic_store_n(&obj->pub.context, NULL, __ATOMIC_RELEASE);
+	slab_free(&soft_objs, obj);
+}
+
+void soft_child_bury(struct soft_device *dev, struct soft_child *c)
+{
+	if (c->is_umem)
+		soft_umem_bury(dev, (struct soft_umem *)((char *)c - offsetof(struct soft_umem, child)));
+	else
+		bury_obj(obj_of(c));
+}
+
+/* A stale handle has no context; the object may die between the load and the lock, so it is looked at again. */
+static int context_of(struct mlx5dv_devx_obj *obj, struct soft_context **ctx)
+{
+	struct ibv_context *ibv = __atomic_load_n(&obj->context, __ATOMIC_ACQUIRE);
+
+	if (!ibv)
+		return ENOENT;
+	*ctx = soft_ctx(ibv);
+	return soft_check_context(ibv);
+}
+
+int soft_obj_read_lock(struct mlx5dv_devx_obj *pub, struct soft_context **ctx)
+{
+	struct soft_obj *obj = (struct soft_obj *)pub;
+	int users = atomic_load(&obj->lock), err = context_of(pub, ctx);
+
+	if (err)
+		return err;
+	do {
+		if (users < 0)
+			return EBUSY;
+	} while (!atomic_compare_exchange_weak(&obj->lock, &users, users + 1));
+	err = context_of(pub, ctx);
+	if (err)
+		soft_obj_read_unlock(pub);
+	return err;
+}
+
+void soft_obj_read_unlock(struct mlx5dv_devx_obj *pub)
+{
+	atomic_fetch_sub(&((struct soft_obj *)pub)->lock, 1);
+}
+
+/* An inbox that a create cannot take; 0 or an errno value. */
+static int check_create(const void *in, size_t inlen)
+{
+	if (rules_tunnel_id(in) || !rules_is_create(in) || !rules_create_len_ok(in, inlen))
+		return EINVAL;
+	return 0;
+}
+
+static struct mlx5dv_devx_obj *fail(int err)
+{
+	errno = err;
+	return NULL;
+}
+
+struct mlx5dv_devx_obj *soft_obj_create(struct ibv_context *ibv, const void *in, size_t inlen, void *out, size_t outlen)
+{
+	struct soft_context *ctx = soft_ctx(ibv);
+	struct soft_obj *obj;
+	int err = soft_check_context(ibv);
+
+	if (err)
+		return fail(err);
+	if (atomic_load(&ctx->dev->removed))
+		return fail(EIO);
+	err = soft_check_boxes(in, inlen, out, outlen);
+	if (!err)
+		err = check_create(in, inlen);
+	if (err)
+		return fail(err);
+	obj = slab_alloc(&soft_objs); /* first: after the command there must be nothing that can fail */
+	if (!obj)
+		return NULL;
+	err = soft_command(ctx->dev, ctx->uid, in, inlen, out, outlen);
+	if (!err && soft_status(out))
+		err = EREMOTEIO;
+	if (err) {
+		slab_free(&soft_objs, obj);
+		return fail(err);
+	}
+	obj->key = rules_created(in, out, outlen, obj->child.destroy);
+	obj->n_ids = rules_span(in);
+	rules_stamp_uid(obj->child.destroy, ctx->uid);
+	obj->child.is_umem = false;
+	atomic_store(&obj->lock, 0);
+	__atomic_store_n(&obj->pub.context, ibv, __ATOMIC_RELEASE);
+	soft_child_add(ctx, &obj->child);
+	return &obj->pub;
+}
+
+static int command_on(struct mlx5dv_devx_obj *pub, bool (*is)(const uint8_t *), const void *in, size_t inlen, void *out,
+		      size_t outlen)
+{
+	struct soft_obj *obj = (struct soft_obj *)pub;
+	struct soft_context *ctx;
+	int err = soft_obj_read_lock(pub, &ctx);
+
+	if (err)
+		return err;
+	err = EIO;
+	if (atomic_load(&ctx->dev->removed))
+		goto unlock;
+	err = soft_check_boxes(in, inlen, out, outlen);
+	if (err)
+		goto unlock;
+	err = EINVAL;
+	if (rules_tunnel_id(in) || !is(in) || !rules_id_inside(in, inlen) || !rules_names(in, inlen, obj->key, obj->n_ids))
+		goto unlock;
+	err = soft_command(ctx->dev, ctx->uid, in, inlen, out, outlen);
+	if (!err && soft_status(out))
+		err = EREMOTEIO;
+unlock:
+	soft_obj_read_unlock(pub);
+	return err;
+}
+
+int soft_obj_query(struct mlx5dv_devx_obj *obj, const void *in, size_t inlen, void *out, size_t outlen)
+{
+	return command_on(obj, rules_is_query, in, inlen, out, outlen);
+}
+
+int soft_obj_modify(struct mlx5dv_devx_obj *obj, const void *in, size_t inlen, void *out, size_t outlen)
+{
+	return command_on(obj, rules_is_modify, in, inlen, out, outlen);
+}
+
+int soft_obj_destroy(struct mlx5dv_devx_obj *pub)
+{
+	struct soft_obj *obj = (struct soft_obj *)pub;
+	struct soft_context *ctx;
+	uint8_t out[PRM_HDR_SZ];
+	int free_lock = 0, err = context_of(pub, &ctx);
+
+	if (err)
+		return err;
+	if (!atomic_compare_exchange_strong(&obj->lock, &free_lock, -1))
+		return EBUSY;
+	err = context_of(pub, &ctx); /* another thread may have been faster */
+	if (err)
+		goto unlock;
+	/* The kernel's destroys succeed on a device that is gone. */
+	if (!atomic_load(&ctx->dev->removed)) {
+		err = soft_command(ctx->dev, ctx->uid, obj->child.destroy, sizeof(obj->child.destroy), out, sizeof(out));
+		if (!err)
+			err = soft_status(out);
+		if (err && !(err == EIO && atomic_load(&ctx->dev->removed)))
+			goto unlock;
+	}
+	soft_child_drop(ctx, &obj->child);
+	atomic_store(&obj->lock, 0);
+	bury_obj(obj);
+	return 0;
+
+unlock:
+	atomic_store(&obj->lock, 0);
+	return err;
+}

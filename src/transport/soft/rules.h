@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the kernel's DEVX layer lets pass (drivers/infiniband/hw/mlx5/devx.c of Linux): which opcodes belong to which call, and
+ * how an inbox names its object. The soft transport stands where the kernel stands, so it asks the same.
+ */
+#ifndef SOFT_RULES_H
+#define SOFT_RULES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* An object's identity: (create opcode | general object type << 16) << 32 | firmware id. */
+bool rules_is_general(const uint8_t *in);
+bool rules_is_create(const uint8_t *in);
+/* After a successful create: its key, and the inbox that will destroy the object. */
+uint64_t rules_created(const uint8_t *in, const uint8_t *out, size_t outlen, uint8_t destroy[16]);
+/* Is the opcode a query (or a modify), and does the inbox name the object of that key? */
+bool rules_is_query(const uint8_t *in);
+bool rules_is_modify(const uint8_t *in);
+bool rules_names(const uint8_t *in, size_t inlen, uint64_t key, uint32_t counters);
+/* How many ids a flow counter object covers; 1 for everything else. */
+uint32_t rules_span(const uint8_t *in);
+/* The inbox is long enough to hold what the checks above read. */
+bool rules_id_inside(const uint8_t *in, size_t inlen);
+/* Sets what the kernel forces on in an inbox that creates or modifies: *_umem_valid. Only when the inbox holds the bit. */
+void rules_force_umem(uint8_t *in, size_t inlen);
+/* The one inbox whose length the kernel checks beyond its header: CREATE_MKEY. */
+bool rules_create_len_ok(const uint8_t *in, size_t inlen);
+
+uint16_t rules_opcode(const uint8_t *in);
+uint16_t rules_tunnel_id(const uint8_t *in);
+void rules_stamp_uid(uint8_t *in, uint16_t uid);
+
+#endif

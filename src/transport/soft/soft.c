@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "device.h"
+
+static bool owns_context(const struct ibv_context *ctx)
+{
+	return slab_owns(&soft_contexts, ctx);
+}
+
+static bool owns_obj(const struct mlx5dv_devx_obj *obj)
+{
+	return slab_owns(&soft_objs, obj);
+}
+
+static bool owns_umem(const struct mlx5dv_devx_umem *umem)
+{
+	return slab_owns(&soft_umems, umem);
+}
+
+const struct odx_transport_ops odx_soft_transport = {
+	.name = "soft",
+	.list = soft_list,
+	.owns_device = soft_owns_device,
+	.device_name = soft_device_name,
+	.device_guid = soft_device_guid,
+	.open = soft_open,
+	.owns_context = owns_context,
+	.owns_obj = owns_obj,
+	.owns_umem = owns_umem,
+	.owns_comp = soft_owns_comp,
+	.close = soft_close,
+	.general_cmd = soft_general_cmd,
+	.obj_create = soft_obj_create,
+	.obj_query = soft_obj_query,
+	.obj_modify = soft_obj_modify,
+	.obj_destroy = soft_obj_destroy,
+	.query_eqn = soft_query_eqn,
+	.umem_reg = soft_umem_reg,
+	.umem_dereg = soft_umem_dereg,
+	.comp_create = soft_comp_create,
+	.comp_destroy = soft_comp_destroy,
+	.obj_query_async = soft_obj_query_async,
+	.comp_get = soft_comp_get,
+};
