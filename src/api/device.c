@@ -263,16 +263,20 @@ ODX_EXPORT bool mlx5dv_is_supported(struct ibv_device *device)
 }
 
 /*
- * 0, or what the kernel says to such an array. It wants every descriptor to be a user-capability device of the RDMA core;
- * a software device honours none, so that none can be right.
+ * What an open with these descriptors gives. libmlx5 sends no array when fds is NULL, and at most 65,535 bytes; the kernel
+ * wants at least one descriptor, and each to be a user-capability device of the RDMA core. A software device honours none,
+ * so that none can be right.
  */
 static int check_fds(const struct fd_arr *fds)
 {
-	if (!fds || (fds->count && !fds->arr))
+	int flags;
+
+	if (!fds)
+		return 0;
+	if (!fds->arr || !fds->count || fds->count > UINT16_MAX / sizeof(fds->arr[0]))
 		return EINVAL;
-	for (uint32_t i = 0; i < fds->count; i++)
-		return fcntl(fds->arr[i], F_GETFD) < 0 ? EBADF : EINVAL;
-	return 0;
+	flags = fcntl(fds->arr[0], F_GETFL);
+	return flags < 0 || flags & O_PATH ? EBADF : EINVAL;
 }
 
 static int check_attr(const struct context_attr *attr)
