@@ -12,6 +12,9 @@ const struct odx_transport_ops *odx_obj_owner(const struct mlx5dv_devx_obj *obj)
 const struct odx_transport_ops *odx_umem_owner(const struct mlx5dv_devx_umem *umem);
 const struct odx_transport_ops *odx_comp_owner(const struct mlx5dv_devx_cmd_comp *comp);
 
+/* The transports in the order in which their devices are listed; NULL after the last. */
+const struct odx_transport_ops *odx_transport_at(size_t i);
+
 #define odx_owns_context(ctx) (odx_context_owner(ctx) != NULL)
 
 #endif
