@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "model.h"
-#include "sched.h"
+#include "schedule.h"
 #include "types.h"
 
 const struct obj_class obj_classes[OBJ_N_TYPES] = {

@@ -9,7 +9,7 @@
 
 #include "fault.h"
 #include "model.h"
-#include "sched.h"
+#include "schedule.h"
 
 struct queue {
 	struct hca_cmd *head, *tail;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Slots, time, hold and fault plans: when commands start and end (sched.c). What they do is dispatch's. */
+/* Slots, time, hold and fault plans: when commands start and end (schedule.c). What they do is dispatch's. */
 #ifndef HCA_SCHED_H
 #define HCA_SCHED_H
 
