@@ -1,0 +1,92 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# ./test.sh        installs what is missing, builds with gcc and clang, runs every test, plain and under the sanitizers
+# ./test.sh fuzz [SECONDS]   each fuzz target for 60 s (or SECONDS)
+# ./test.sh bench  the benchmark
+# Last line: N passed, N failed. Logs stay in build-test/*/meson-logs.
+set -uo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+cd "$here" || exit 1
+. scripts/install.sh
+unset OPENDEVX_SOFT
+
+passed=0 failed=0
+
+# Adds a build's results to the sums, and names what failed.
+tally() {
+	local log=$1/meson-logs/testlog.json ok bad
+	ok=$(python3 scripts/tally.py "$log" passed)
+	bad=$(python3 scripts/tally.py "$log" failed)
+	passed=$((passed + ok)) failed=$((failed + bad))
+}
+
+one_more() { # a step that is one test: its name and its exit status
+	if [ "$2" -eq 0 ]; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+		echo "FAILED: $1"
+	fi
+}
+
+# name, compiler, meson options, then words for `meson test`
+suite() {
+	local name=$1 cc=$2 options=$3 dir=build-test/$1 log
+	shift 3
+	log=$(mktemp)
+	echo "== $name"
+	# shellcheck disable=SC2086
+	if ! { [ -f "$dir/build.ninja" ] || CC=$cc meson setup "$dir" -Dwerror=true $options; } >"$log" 2>&1 ||
+		! ninja -C "$dir" >"$log" 2>&1; then
+		cat "$log"
+		one_more "$name: build" 1
+		rm -f "$log"
+		return
+	fi
+	rm -f "$log"
+	one_more "$name: build" 0
+	if [ "$1" != "--build-only" ]; then
+		rm -f "$dir/meson-logs/testlog.json"
+		meson test -C "$dir" --no-rebuild --print-errorlogs "$@" </dev/null | grep -vE '^(ninja|$)'
+		tally "$dir"
+	fi
+}
+
+finish() {
+	echo "$passed passed, $failed failed"
+	[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
+	exit
+}
+
+case ${1-} in
+"") ;;
+fuzz)
+	install_packages "${build_packages[@]}" "${test_packages[@]}" || exit 1
+	shift
+	fuzz/run.sh "$@"
+	one_more "fuzz" $?
+	finish
+	;;
+bench)
+	install_packages "${build_packages[@]}" "${test_packages[@]}" || exit 1
+	exec bench/run.sh
+	;;
+*)
+	echo "usage: ./test.sh [fuzz [SECONDS] | bench]" >&2
+	exit 2
+	;;
+esac
+
+install_packages "${build_packages[@]}" "${test_packages[@]}" || { one_more "install" 1; finish; }
+export ASAN_OPTIONS=detect_leaks=1:abort_on_error=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
+export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
+
+suite gcc-debug gcc "--buildtype=debug"
+suite clang-release clang "--buildtype=release" --suite unit --suite conformance --suite abi
+suite gcc-release gcc "--buildtype=release" --build-only
+suite clang-debug clang "--buildtype=debug" --build-only
+suite asan clang "-Db_sanitize=address,undefined -Db_lundef=false" --suite unit --suite conformance --suite torture
+suite tsan clang "-Db_sanitize=thread -Db_lundef=false" --suite unit --suite conformance --suite torture
+suite valgrind gcc "--buildtype=debugoptimized" --suite unit --suite conformance --timeout-multiplier 5 \
+	--wrap "valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite"
+finish
