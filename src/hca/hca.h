@@ -70,7 +70,8 @@ uint64_t hca_next(struct hca *h);                     /* when the next one ends;
 /* One command at once, beside the queue: no slot, no fault rule, no time. For the embedder's own housekeeping. */
 void hca_execute(struct hca *h, const void *in, uint32_t inlen, void *out, uint32_t outlen);
 
-void hca_hold(struct hca *h);
+/* Asynchronous commands, those that execute now too, are kept back until they are released, oldest first, or time out. */
+void hca_hold(struct hca *h, uint64_t now);
 void hca_release(struct hca *h, uint32_t n, uint64_t now);
 void hca_remove(struct hca *h);
 

@@ -160,18 +160,48 @@ static const struct hca_fault *match(struct hca *h, struct hca_cmd *cmd)
 	return f;
 }
 
+/*
+ * While the device holds: executed, and kept back without a slot. What hangs is never held, because it would not be answered
+ * anyway; without a free slot the rule is lost on it.
+ */
+static void keep(struct hca *h, struct hca_cmd *cmd, uint64_t now)
+{
+	struct sched *s = h->sched;
+	const struct hca_fault *f = match(h, cmd);
+
+	if (f && f->kind == HCA_FAULT_HANG && s->free) {
+		start(h, cmd, now, f);
+		return;
+	}
+	if (!cmd->executed)
+		execute(h, cmd);
+	cmd->due = after(now, h->cfg.timeout);
+	push(&s->held, cmd);
+}
+
+/* pending's head leaves it. */
+static struct hca_cmd *pop_pending(struct sched *s, uint64_t now)
+{
+	struct hca_cmd *cmd = pop(&s->pending);
+
+	s->head_since = now;
+	if (cmd == s->sync)
+		for (s->sync = cmd->next; s->sync && s->sync->async; s->sync = s->sync->next)
+			;
+	return cmd;
+}
+
 static void start_pending(struct hca *h, uint64_t now)
 {
 	struct sched *s = h->sched;
 
-	while (s->free && s->pending.head) {
-		struct hca_cmd *cmd = pop(&s->pending);
+	while (s->pending.head && (s->free || (s->holding && s->pending.head->async))) {
+		struct hca_cmd *cmd = pop_pending(s, now);
 
-		s->head_since = now;
-		if (cmd == s->sync)
-			for (s->sync = cmd->next; s->sync && s->sync->async; s->sync = s->sync->next)
-				;
-		start(h, cmd, now, match(h, cmd));
+		if (s->holding && cmd->async)
+			keep(h, cmd, now);
+		else
+			start(h, cmd, now, match(h, cmd));
 	}
 }
 
@@ -191,17 +221,7 @@ void hca_submit(struct hca *h, struct hca_cmd *cmd, uint64_t now)
 	if (s->removed) {
 		end(s, cmd, HCA_ABORTED);
 	} else if (s->holding && cmd->async) {
-		const struct hca_fault *f = match(h, cmd);
-
-		/* What hangs is never held: it would not be answered anyway. Without a free slot the rule is lost on it. */
-		if (f && f->kind == HCA_FAULT_HANG && s->free) {
-			start(h, cmd, now, f);
-			return;
-		}
-		if (!cmd->executed)
-			execute(h, cmd);
-		cmd->due = after(now, h->cfg.timeout);
-		push(&s->held, cmd);
+		keep(h, cmd, now);
 	} else {
 		cmd->due = after(now, h->cfg.timeout); /* while it waits: when a synchronous one gives up */
 		if (!s->pending.head)
@@ -301,7 +321,6 @@ static enum event next_event(struct hca *h, uint64_t *time, unsigned int *slot)
 struct hca_cmd *hca_due(struct hca *h, uint64_t now)
 {
 	struct sched *s = h->sched;
-	struct hca_cmd *cmd;
 	unsigned int slot = 0;
 	uint64_t t;
 
@@ -319,12 +338,7 @@ struct hca_cmd *hca_due(struct hca *h, uint64_t now)
 			start_pending(h, t);
 			break;
 		case EV_HEAD:
-			cmd = pop(&s->pending);
-			s->head_since = t;
-			if (cmd == s->sync)
-				for (s->sync = cmd->next; s->sync && s->sync->async; s->sync = s->sync->next)
-					;
-			end(s, cmd, HCA_NO_SLOT);
+			end(s, pop_pending(s, t), HCA_NO_SLOT);
 			break;
 		case EV_SYNC:
 			end(s, give_up(s), HCA_NOT_STARTED);
@@ -347,9 +361,30 @@ uint64_t hca_next(struct hca *h)
 	return t;
 }
 
-void hca_hold(struct hca *h)
+void hca_hold(struct hca *h, uint64_t now)
 {
-	h->sched->holding = true;
+	struct sched *s = h->sched;
+	unsigned int kept = 0;
+
+	if (s->removed)
+		return;
+	s->holding = true;
+	/* What executes already does not complete either. */
+	for (unsigned int i = 0; i < s->n_order; i++) {
+		unsigned int slot = s->order[i];
+		struct hca_cmd *cmd = s->slots[slot];
+
+		if (!cmd->async || cmd->end != HCA_DONE) {
+			s->order[kept++] = (uint8_t)slot;
+			continue;
+		}
+		free_slot(s, slot);
+		cmd->delay = 0; /* release is the end of its waiting */
+		cmd->due = after(now, h->cfg.timeout);
+		push(&s->held, cmd);
+	}
+	s->n_order = kept;
+	start_pending(h, now);
 }
 
 void hca_release(struct hca *h, uint32_t n, uint64_t now)

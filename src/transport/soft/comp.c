@@ -486,7 +486,7 @@ int soft_obj_query_async(struct mlx5dv_devx_obj *pub, const void *in, size_t inl
 
 	if (err)
 		return err;
-	if (!c || c->pub.fd < 0)
+	if (!c)
 		err = EBADF;
 	if (!err)
 		err = check_query(ctx, (struct soft_obj *)pub, in, inlen, outlen);

@@ -34,7 +34,7 @@ ODX_EXPORT int odx_soft_hold(struct ibv_device *ibv)
 
 	if (!dev)
 		return err;
-	hca_hold(dev->hca);
+	hca_hold(dev->hca, soft_now(dev));
 	leave(dev);
 	return 0;
 }
