@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "body.h"
+
+int main(void)
+{
+	return abi_body();
+}
