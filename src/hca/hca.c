@@ -38,7 +38,7 @@ const char *hca_profile_name(enum hca_profile p)
 
 bool hca_syndrome_text(uint32_t syndrome, char *buf, size_t len)
 {
-	if (syndrome >> 20 == SYN_STRICT_BASE >> 20) {
+	if (HCA_IS_STRICT(syndrome)) {
 		uint32_t bit = syndrome & 0xfffff;
 
 		snprintf(buf, len, "strict: bit 0x%x (byte %u, mask 0x%02x) of the inbox is set and not defined", bit, bit / 8,
@@ -128,7 +128,7 @@ static enum syn check(struct hca *h, const struct hca_op *op, struct call *c)
 		int64_t bit = layout ? prm_first_undefined(layout, c->in.p, c->in.len) : -1;
 
 		if (bit >= 0) {
-			c->syndrome = SYN_STRICT_BASE | (uint32_t)bit;
+			c->syndrome = HCA_STRICT | (uint32_t)bit;
 			return SYN_OP_MOD; /* for its status, BAD_PARAM */
 		}
 	}

@@ -93,6 +93,10 @@ bool hca_traffic(struct hca *h, uint32_t counter_id, uint64_t packets, uint64_t 
 
 const char *hca_profile_name(enum hca_profile p); /* "cx5", "cx6dx", "cx7", "bf3" */
 
+/* strict's refusals carry the place: the low 20 bits are the first bit of the inbox that is set and not defined. */
+#define HCA_STRICT 0x0d500000u
+#define HCA_IS_STRICT(syndrome) ((syndrome) >> 20 == HCA_STRICT >> 20)
+
 /* The meaning of one of our syndromes (a stable number for each distinct refusal) to buf; false: not one of ours. */
 bool hca_syndrome_text(uint32_t syndrome, char *buf, size_t len);
 

@@ -15,9 +15,6 @@ enum syn {
 	SYN_COUNT,
 };
 
-/* strict's refusals carry the offset: 0x0d500000 | first undefined bit. BAD_PARAM. */
-#define SYN_STRICT_BASE 0x0d500000u
-
 enum obj_type { OBJ_NONE, OBJ_PD, OBJ_UMEM, OBJ_MKEY, OBJ_CQ, OBJ_QP, OBJ_Q_COUNTER, OBJ_FLOW_COUNTER, OBJ_N_TYPES };
 
 #define OBJ_LINKS 6

@@ -226,14 +226,27 @@ enum spec_result soft_spec_parse(const char *text, const char *where, struct sof
 	return parse_words(&t, spec) ? SPEC_OK : SPEC_BAD;
 }
 
+/* In the largest unit that tells it exactly. */
+static const char *time_text(uint64_t ns, char buf[32])
+{
+	static const char *const units[] = { "ns", "us", "ms", "s" };
+	size_t unit = 0;
+
+	for (; unit < 3 && ns && ns % 1000 == 0; unit++)
+		ns /= 1000;
+	snprintf(buf, 32, "%" PRIu64 "%s", ns, ns ? units[unit] : "");
+	return buf;
+}
+
 size_t soft_spec_print(const struct soft_spec *s, char *buf, size_t len)
 {
-	char timing[96] = "";
+	char timing[96] = "", a[32], b[32];
 
 	if (!s->inline_cmds)
-		snprintf(timing, sizeof(timing), "latency=%" PRIu64 "ns,jitter=%" PRIu64 "ns,", s->hca.latency, s->hca.jitter);
-	return (size_t)snprintf(buf, len, "profile=%s,%stimeout=%" PRIu64 "ns,seed=%" PRIu64 "%s%s%s%s%s",
-				hca_profile_name(s->hca.profile), timing, s->hca.timeout, s->hca.seed,
+		snprintf(timing, sizeof(timing), "latency=%s,jitter=%s,", time_text(s->hca.latency, a),
+			 time_text(s->hca.jitter, b));
+	return (size_t)snprintf(buf, len, "profile=%s,%stimeout=%s,seed=%" PRIu64 "%s%s%s%s%s",
+				hca_profile_name(s->hca.profile), timing, time_text(s->hca.timeout, a), s->hca.seed,
 				s->hca.reorder ? ",reorder" : "", s->inline_cmds ? ",inline" : "",
 				s->hca.strict ? ",strict" : "", s->kernel_quirks ? ",quirks=kernel" : "",
 				s->manual_clock ? ",clock=manual" : "");

@@ -2,6 +2,7 @@
 /* The device thread, and the way of commands into the model and out of it. */
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -37,6 +38,18 @@ static void wake_waiter(struct soft_cmd *cmd)
 	pthread_cond_signal(&cmd->waiter->cond);
 }
 
+/* strict exists to find the bits that a program set by mistake, so it says which ones. */
+static void tell_strict(struct soft_device *dev, const struct hca_cmd *cmd)
+{
+	struct prm_box b = prm_in(cmd->box, cmd->outlen);
+	uint32_t syndrome = (uint32_t)PRM_GET(&b, nop_out, syndrome);
+	const char *op = prm_opcode_name(cmd->opcode);
+	char text[128];
+
+	if (cmd->end == HCA_DONE && HCA_IS_STRICT(syndrome) && hca_syndrome_text(syndrome, text, sizeof(text)))
+		fprintf(stderr, "opendevx: %s: %s: %s\n", dev->handle->ibv.name, op ? op : "unknown opcode", text);
+}
+
 /* Hands out all that is due; what belongs to one completion goes to it in one go. */
 static void deliver(struct soft_device *dev, uint64_t now)
 {
@@ -44,6 +57,8 @@ static void deliver(struct soft_device *dev, uint64_t now)
 	unsigned int n = 0;
 
 	while ((cmd = hca_due(dev->hca, now))) {
+		if (dev->spec.hca.strict)
+			tell_strict(dev, cmd);
 		if (head && (!cmd->async || soft_cmd_of(cmd)->comp != soft_cmd_of(head)->comp)) {
 			soft_comp_push(soft_cmd_of(head)->comp, head, tail, n);
 			head = NULL;
