@@ -11,6 +11,11 @@
 const struct obj_class obj_classes[OBJ_N_TYPES] = {
 	[OBJ_PD] = { sizeof(struct hca_obj), 1, 0xffffff, SYN_PD, SYN_PD_BUSY, SYN_PD_LIMIT, NULL },
 	[OBJ_UMEM] = { sizeof(struct umem), 1, 0xffffff, SYN_UMEM, SYN_UMEM_BUSY, SYN_UMEM_LIMIT, umem_fini },
+	[OBJ_MKEY] = { sizeof(struct mkey), MKEY_FIRST, ID24_LAST, SYN_MKEY, SYN_OK, SYN_MKEY_LIMIT, NULL },
+	[OBJ_CQ] = { sizeof(struct cq), CQN_FIRST, ID24_LAST, SYN_CQ, SYN_CQ_BUSY, SYN_CQ_LIMIT, NULL },
+	[OBJ_QP] = { sizeof(struct qp), QPN_FIRST, QPN_FIRST + (1u << QP_LOG_MAX) - 1, SYN_QP, SYN_OK, SYN_QP_LIMIT, NULL },
+	[OBJ_Q_COUNTER] = { sizeof(struct hca_obj), 1, Q_COUNTER_LAST, SYN_Q_COUNTER, SYN_Q_COUNTER_BUSY,
+			    SYN_Q_COUNTER_LIMIT, NULL },
 	[OBJ_FLOW_COUNTER] = { sizeof(struct flow_counter), FLOW_COUNTER_FIRST, FLOW_COUNTER_LAST, SYN_COUNTER,
 			       SYN_COUNTER_BUSY, SYN_COUNTER_LIMIT, flow_counter_fini },
 };
@@ -25,7 +30,9 @@ static const struct {
 #undef SYNDROME
 };
 
-static const struct hca_op *const op_tables[] = { ops_user, ops_flow_counter };
+static const struct hca_op *const op_tables[] = {
+	ops_user, ops_flow_counter, ops_caps, ops_mkey, ops_cq, ops_qp, ops_q_counter,
+};
 
 static const char *const profile_names[HCA_N_PROFILES] = {
 	[HCA_CX5] = "cx5", [HCA_CX6DX] = "cx6dx", [HCA_CX7] = "cx7", [HCA_BF3] = "bf3",

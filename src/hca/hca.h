@@ -91,6 +91,11 @@ void hca_fault_clear(struct hca *h, uint64_t now);
 /* False: no such counter, of whatever uid. */
 bool hca_traffic(struct hca *h, uint32_t counter_id, uint64_t packets, uint64_t octets);
 
+/* Completion EQs, which exist from the start: EQN of a completion vector. False: no such vector. */
+#define HCA_EQS 8u
+#define HCA_FIRST_EQN 1u
+bool hca_eqn(struct hca *h, uint32_t vector, uint32_t *eqn);
+
 const char *hca_profile_name(enum hca_profile p); /* "cx5", "cx6dx", "cx7", "bf3" */
 
 /* strict's refusals carry the place: the low 20 bits are the first bit of the inbox that is set and not defined. */

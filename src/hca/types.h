@@ -34,4 +34,53 @@ struct flow_counter {
 
 void flow_counter_fini(struct hca_obj *obj);
 
+struct mkey {
+	struct hca_obj obj;
+	struct hca_obj *umem; /* NULL: not over a umem */
+	uint64_t start, len, umem_offset;
+	uint8_t mode, tag;
+	bool length64, free, lw;
+	uint8_t mkc[PRM_SZ(mkc)];
+};
+
+struct cq {
+	struct hca_obj obj;
+	uint8_t cqc[PRM_SZ(cqc)];
+};
+
+struct qp {
+	struct hca_obj obj;
+	uint8_t state, st;
+	uint8_t n_created_links; /* a q counter that a transition set is linked after these */
+	uint8_t qpc[PRM_SZ(qpc)];
+	uint8_t created[PRM_SZ(qpc)]; /* what 2RST goes back to */
+};
+
+/* Limits, which QUERY_HCA_CAP tells too. */
+#define CQ_LOG_SZ_MAX 22u
+#define QP_LOG_SZ_MAX 15u
+#define QP_LOG_MSG_MAX 30u
+#define QP_LOG_RA_MAX 4u      /* outstanding reads and atomics, either way */
+#define NUM_PORTS 1u
+#define PKEYS 128u
+#define ROCE_ADDRESSES 255u
+#define MKEY_FIRST 0x100u
+#define CQN_FIRST 0x80u
+#define QPN_FIRST 0x80u       /* above the special ones */
+#define QP_LOG_MAX 18u
+#define ID24_LAST 0xffffffu
+#define Q_COUNTER_LAST 0xffu  /* 0 means none */
+
+/* A part of a queue that lies in a umem, with what its refusals are called. */
+struct queue_part {
+	bool valid;
+	uint32_t id;
+	uint64_t offset, bytes;
+	enum syn not_valid, range, read_only;
+};
+
+#define DBR_BYTES 8u
+
+enum syn queue_umem(struct hca *h, uint16_t uid, const struct queue_part *part, struct hca_obj **umem);
+
 #endif

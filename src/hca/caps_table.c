@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Capabilities by profile. A feature whose commands or data path the model lacks is off in every profile, whatever the
+ * real device offers; a limit is the model's own where it has one. "Inferred" marks what no public source states.
+ */
+#include "caps.h"
+#include "types.h"
+
+#define PLACE(layout, field) PRM_F_##layout##__##field
+#define ROW_(bit, width, a, b, c, d) { bit, width, { a, b, c, d } }
+#define ROW_X(...) ROW_(__VA_ARGS__)
+/* A value for each of cx5, cx6dx, cx7, bf3; or the same for all. */
+#define GEN(field, cx5, cx6dx, cx7, bf3) ROW_X(PLACE(cmd_hca_cap, field), cx5, cx6dx, cx7, bf3)
+#define GEN_ALL(field, v) GEN(field, v, v, v, v)
+#define GEN2_ALL(field, v) ROW_X(PLACE(cmd_hca_cap_2, field), v, v, v, v)
+#define ROCE(field, cx5, cx6dx, cx7, bf3) ROW_X(PLACE(roce_cap, field), cx5, cx6dx, cx7, bf3)
+#define ROCE_ALL(field, v) ROCE(field, v, v, v, v)
+#define END { 0, 0, { 0 } }
+
+#define FLOW_COUNTERS (FLOW_COUNTER_LAST - FLOW_COUNTER_FIRST + 1)
+
+static const struct cap_row general[] = {
+	/*
+	 * Sizes. ConnectX-5 and ConnectX-6 print max_qp 262144, max_qp_wr 32768, max_cq and max_mr and max_pd 16777216,
+	 * max_cqe 4194303, max_qp_rd_atom 16 (ibv_devinfo in open-mpi/ompi pull request 6137, openucx/ucx issue 8229).
+	 * Inferred for ConnectX-7 and BlueField-3. The model holds to each of them; of the 2^24 ids a few low ones are
+	 * never given out.
+	 */
+	GEN_ALL(log_max_qp, QP_LOG_MAX),
+	GEN_ALL(log_max_qp_sz, QP_LOG_SZ_MAX),
+	GEN_ALL(log_max_cq, 24),
+	GEN_ALL(log_max_cq_sz, CQ_LOG_SZ_MAX),
+	GEN_ALL(log_max_mkey, 24),
+	GEN_ALL(log_max_pd, 24),
+	GEN_ALL(log_max_ra_req_qp, QP_LOG_RA_MAX),
+	GEN_ALL(log_max_ra_res_qp, QP_LOG_RA_MAX),
+	GEN_ALL(log_max_msg, QP_LOG_MSG_MAX),
+	GEN_ALL(log_max_mrw_sz, 64), /* max_mr_size in the same prints: all of 64 bits */
+	GEN_ALL(log_pg_sz, 12),      /* page_size_cap there: from 4 KiB on */
+
+	/* User contexts and umems: what DEVX itself asks for. The model's own numbers, rounded down to a power of two. */
+	GEN_ALL(log_max_uctx, 15),
+	GEN_ALL(log_max_umem, 23),
+	GEN_ALL(uctx_cap, 0x3), /* raw tx, internal device resources: CREATE_UCTX takes both bits */
+
+	/* Flow counters: the model's. Bit n of flow_counter_bulk_alloc: bulks of 128 << n. */
+	GEN_ALL(alloc_flow_counter_pd, 1),
+	GEN_ALL(flow_counters_dump, 1),
+	GEN_ALL(flow_counter_bulk_alloc, 0xff),
+	GEN_ALL(log_max_flow_counter_bulk, FLOW_COUNTER_LOG_MAX),
+	GEN_ALL(max_flow_counter_31_16, FLOW_COUNTERS >> 16),
+	GEN_ALL(max_flow_counter_15_0, FLOW_COUNTERS & 0xffff),
+
+	/* Queue pairs, completion queues, q counters: as this model's commands take them. */
+	GEN_ALL(rc, 1),
+	GEN_ALL(uc, 1),
+	GEN_ALL(ud, 1),
+	GEN_ALL(rts2rts_qp_counters_set_id, 1),
+	GEN_ALL(rtr2rts_qp_counters_set_id, 1),
+	GEN_ALL(q_counter_aggregation, 1),
+	GEN_ALL(cq_oi, 1),
+	GEN_ALL(cq_moderation, 1),
+	GEN_ALL(cq_period_mode_modify, 1),
+	GEN_ALL(cq_eq_remap, 1),
+	GEN_ALL(cqe_version, 1),
+	GEN_ALL(relaxed_ordering_write, 1),
+	GEN_ALL(relaxed_ordering_read, 1),
+
+	/* One Ethernet port with RoCE. local_ca_ack_delay: 16 in the prints above. A pkey_table_size of 0 means 128. */
+	GEN_ALL(roce, 1),
+	GEN_ALL(num_ports, NUM_PORTS),
+	GEN_ALL(port_type, 1),
+	GEN_ALL(pkey_table_size, 0),
+	GEN_ALL(local_ca_ack_delay, 16),
+
+	/* UARs of 4 KiB with doorbell registers of 512 bytes: Linux' driver relies on both; the values are inferred. */
+	GEN_ALL(uar_4k, 1),
+	GEN_ALL(log_bf_reg_size, 9),
+
+	/*
+	 * Generations. Clock: hca_core_clock in public ibv_devinfo prints. Steering format: 0 is ConnectX-5, 1 ConnectX-6 Dx,
+	 * 2 ConnectX-7 (rdma-core and DPDK name them so); BlueField-3 has the ConnectX-7 one. Time stamps: free running only
+	 * on ConnectX-5, both kinds later (DPDK's guide to mlx5 asks for ConnectX-6 Dx or later for real time).
+	 */
+	GEN(device_frequency_khz, 156250, 1000000, 1000000, 1000000),
+	GEN(steering_format_version, 0, 1, 2, 2),
+	GEN(sq_ts_format, 0, 2, 2, 2),
+	GEN(rq_ts_format, 0, 2, 2, 2),
+
+	GEN_ALL(hca_cap_2, 1),
+	END,
+};
+
+static const struct cap_row general_2[] = {
+	GEN2_ALL(flow_counter_bulk_log_max_alloc, FLOW_COUNTER_LOG_MAX),
+	GEN2_ALL(flow_counter_bulk_log_granularity, 0),
+	END,
+};
+
+static const struct cap_row roce[] = {
+	/* Versions 1 and 2, over IPv4 and IPv6. Linux, include/linux/mlx5/device.h: bits 0 and 2; bits 1 and 2. */
+	ROCE_ALL(roce_version, 0x05),
+	ROCE_ALL(l3_type, 0x06),
+	/* UDP: the assigned port; source ports from the dynamic range. */
+	ROCE_ALL(r_roce_dest_udp_port, 4791),
+	ROCE_ALL(r_roce_min_src_udp_port, 0xc000),
+	ROCE_ALL(r_roce_max_src_udp_port, 0xffff),
+	ROCE_ALL(roce_address_table_size, ROCE_ADDRESSES),
+	ROCE(qp_ts_format, 0, 2, 2, 2), /* as sq_ts_format and rq_ts_format */
+	END,
+};
+
+/* Types as Linux numbers them (include/linux/mlx5/device.h); 0x1b as rdma-core and DPDK do. */
+const struct cap_page cap_pages[] = {
+	{ 0x00, general },
+	{ 0x01, NULL }, /* Ethernet offloads */
+	{ 0x02, NULL }, /* on-demand paging */
+	{ 0x03, NULL }, /* atomics */
+	{ 0x04, roce },
+	{ 0x05, NULL }, /* IPoIB */
+	{ 0x06, NULL }, /* enhanced IPoIB */
+	{ 0x07, NULL }, /* NIC flow tables */
+	{ 0x08, NULL }, /* e-switch flow tables */
+	{ 0x09, NULL }, /* e-switch */
+	{ 0x0c, NULL }, /* quality of service */
+	{ 0x0d, NULL }, /* debug */
+	{ 0x0f, NULL }, /* device memory */
+	{ 0x11, NULL }, /* TLS */
+	{ 0x13, NULL }, /* virtio emulation */
+	{ 0x14, NULL }, /* device events */
+	{ 0x15, NULL }, /* IPsec */
+	{ 0x1a, NULL }, /* crypto */
+	{ 0x1b, NULL }, /* WQE based flow tables */
+	{ 0x1d, NULL }, /* SHAMPO */
+	{ 0x1e, NULL }, /* PSP */
+	{ 0x1f, NULL }, /* MACsec */
+	{ 0x20, general_2 },
+	{ 0x25, NULL }, /* port selection */
+	{ 0x26, NULL }, /* advanced virtualization */
+	{ 0x28, NULL }, /* advanced RDMA */
+};
+const unsigned int n_cap_pages = sizeof(cap_pages) / sizeof(cap_pages[0]);

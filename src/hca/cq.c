@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Completion queues: their buffers and doorbell records lie in umems. Nothing completes on them in this model. */
+#include <string.h>
+
+#include "types.h"
+
+/* cqe_sz: 64 bytes, 128, 128 with the CQE in the upper half. Linux, include/linux/mlx5/cq.h. */
+#define CQE_SZ_MAX 2u
+#define CQE_BYTES(sz) ((sz) ? 128u : 64u)
+
+/* Event state: fired, so nothing is armed. */
+#define CQ_ST_FIRED 0xau
+
+/* modify_field_select. Linux, include/linux/mlx5/device.h: period, count, overrun (oi), remap of the EQ, period mode. */
+#define MODIFY_PERIOD 0x01u
+#define MODIFY_COUNT 0x02u
+#define MODIFY_OVERRUN 0x04u
+#define MODIFY_EQN 0x08u
+#define MODIFY_PERIOD_MODE 0x10u
+#define MODIFY_ALL 0x1fu
+
+bool hca_eqn(struct hca *h, uint32_t vector, uint32_t *eqn)
+{
+	if (vector >= HCA_EQS)
+		return false;
+	*eqn = HCA_FIRST_EQN + vector;
+	return true;
+}
+
+static bool eqn_exists(uint32_t eqn)
+{
+	return eqn >= HCA_FIRST_EQN && eqn - HCA_FIRST_EQN < HCA_EQS;
+}
+
+static enum syn cq_context_check(struct prm_box *ctx)
+{
+	if (PRM_GET(ctx, cqc, apu_cq))
+		return SYN_CQ_APU;
+	if (PRM_GET(ctx, cqc, log_cq_size) > CQ_LOG_SZ_MAX)
+		return SYN_CQ_SIZE;
+	if (PRM_GET(ctx, cqc, cqe_sz) > CQE_SZ_MAX)
+		return SYN_CQ_CQE_SZ;
+	if (!eqn_exists((uint32_t)PRM_GET(ctx, cqc, c_eqn_or_apu_element)))
+		return SYN_CQ_EQN;
+	return SYN_OK;
+}
+
+enum syn queue_umem(struct hca *h, uint16_t uid, const struct queue_part *p, struct hca_obj **umem)
+{
+	struct hca_obj *u = umem_find(h, p->id, uid);
+
+	if (!p->valid)
+		return p->not_valid;
+	if (!u)
+		return SYN_UMEM;
+	if (p->offset > umem_size(u) || p->bytes > umem_size(u) - p->offset)
+		return p->range;
+	if (!umem_writable(u))
+		return p->read_only;
+	*umem = u;
+	return SYN_OK;
+}
+
+static enum syn create_cq(struct hca *h, struct call *c)
+{
+	struct prm_box ctx = PRM_SUB(&c->in, create_cq_in, cq_context);
+	const struct queue_part buf = {
+		.valid = PRM_GET(&c->in, create_cq_in, cq_umem_valid),
+		.id = (uint32_t)PRM_GET(&c->in, create_cq_in, cq_umem_id),
+		.offset = PRM_GET(&c->in, create_cq_in, cq_umem_offset),
+		.bytes = (uint64_t)CQE_BYTES(PRM_GET(&ctx, cqc, cqe_sz)) << PRM_GET(&ctx, cqc, log_cq_size),
+		.not_valid = SYN_CQ_UMEM, .range = SYN_CQ_RANGE, .read_only = SYN_CQ_READ_ONLY,
+	};
+	const struct queue_part dbr = {
+		.valid = PRM_GET(&ctx, cqc, dbr_umem_valid),
+		.id = (uint32_t)PRM_GET(&ctx, cqc, dbr_umem_id),
+		.offset = PRM_GET(&ctx, cqc, dbr_addr),
+		.bytes = DBR_BYTES,
+		.not_valid = SYN_CQ_DBR_UMEM, .range = SYN_CQ_DBR_RANGE, .read_only = SYN_CQ_DBR_READ_ONLY,
+	};
+	struct hca_obj *buf_umem, *dbr_umem;
+	struct cq *cq;
+	enum syn syn = cq_context_check(&ctx);
+
+	if (syn == SYN_OK)
+		syn = queue_umem(h, c->uid, &buf, &buf_umem);
+	if (syn == SYN_OK)
+		syn = queue_umem(h, c->uid, &dbr, &dbr_umem);
+	if (syn != SYN_OK)
+		return syn;
+	cq = (struct cq *)obj_new(h, OBJ_CQ, c->uid, &syn);
+	if (!cq)
+		return syn;
+	memcpy(cq->cqc, ctx.p, sizeof(cq->cqc));
+	ctx = prm_out(cq->cqc, sizeof(cq->cqc));
+	PRM_SET(&ctx, cqc, status, 0);
+	PRM_SET(&ctx, cqc, st, CQ_ST_FIRED);
+	PRM_SET(&ctx, cqc, consumer_counter, 0);
+	PRM_SET(&ctx, cqc, producer_counter, 0);
+	obj_link(&cq->obj, buf_umem);
+	obj_link(&cq->obj, dbr_umem);
+	PRM_SET(&c->out, create_cq_out, cqn, cq->obj.id);
+	return SYN_OK;
+}
+
+static enum syn query_cq(struct hca *h, struct call *c)
+{
+	struct prm_box ctx = PRM_SUB(&c->out, query_cq_out, cq_context);
+
+	memcpy(ctx.p, ((struct cq *)c->obj)->cqc, PRM_SZ(cqc));
+	return SYN_OK;
+}
+
+/* op_mod 1, resize, is refused by dispatch: no public layout says where it takes its new umem from. */
+static enum syn modify_cq(struct hca *h, struct call *c)
+{
+	struct prm_box in = PRM_SUB(&c->in, modify_cq_in, cq_context);
+	struct prm_box ctx = prm_out(((struct cq *)c->obj)->cqc, PRM_SZ(cqc));
+	uint32_t select = (uint32_t)PRM_GET(&c->in, modify_cq_in, modify_field_select_resize_field_select);
+
+	if (select & ~MODIFY_ALL)
+		return SYN_CQ_SELECT;
+	if (select & MODIFY_EQN && !eqn_exists((uint32_t)PRM_GET(&in, cqc, c_eqn_or_apu_element)))
+		return SYN_CQ_EQN;
+#define COPY(bit, field)                                                                                             \
+	do {                                                                                                         \
+		if (select & (bit))                                                                                  \
+			PRM_SET(&ctx, cqc, field, PRM_GET(&in, cqc, field));                                         \
+	} while (0)
+	COPY(MODIFY_PERIOD, cq_period);
+	COPY(MODIFY_COUNT, cq_max_count);
+	COPY(MODIFY_OVERRUN, oi);
+	COPY(MODIFY_EQN, c_eqn_or_apu_element);
+	COPY(MODIFY_PERIOD_MODE, cq_period_mode);
+#undef COPY
+	return SYN_OK;
+}
+
+const struct hca_op ops_cq[] = {
+	OP_ROW(CREATE_CQ, create_cq, OP_PLAIN, create_cq),
+	OP_OBJ_ROW(QUERY_CQ, query_cq, OP_ON, OBJ_CQ, cqn, query_cq),
+	OP_OBJ_ROW(MODIFY_CQ, modify_cq, OP_ON, OBJ_CQ, cqn, modify_cq),
+	OP_OBJ_ROW(DESTROY_CQ, destroy_cq, OP_DESTROY, OBJ_CQ, cqn, NULL),
+	{ 0 },
+};

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Queue counters. The model moves no packets through queues, so what they count stays zero. */
+#include "types.h"
+
+static enum syn alloc_q_counter(struct hca *h, struct call *c)
+{
+	enum syn why;
+	struct hca_obj *q = obj_new(h, OBJ_Q_COUNTER, c->uid, &why);
+
+	if (!q)
+		return why;
+	PRM_SET(&c->out, alloc_q_counter_out, counter_set_id, q->id);
+	return SYN_OK;
+}
+
+/* aggregate asks for the sum over all counters: no id, then. The outbox comes zeroed, and clear leaves it so. */
+static enum syn query_q_counter(struct hca *h, struct call *c)
+{
+	if (PRM_GET(&c->in, query_q_counter_in, other_vport))
+		return SYN_Q_COUNTER_VPORT;
+	if (PRM_GET(&c->in, query_q_counter_in, aggregate))
+		return SYN_OK;
+	if (!obj_find(h, OBJ_Q_COUNTER, (uint32_t)PRM_GET(&c->in, query_q_counter_in, counter_set_id), c->uid))
+		return SYN_Q_COUNTER;
+	return SYN_OK;
+}
+
+const struct hca_op ops_q_counter[] = {
+	OP_ROW(ALLOC_Q_COUNTER, alloc_q_counter, OP_PLAIN, alloc_q_counter),
+	OP_ROW(QUERY_Q_COUNTER, query_q_counter, OP_PLAIN, query_q_counter),
+	OP_OBJ_ROW(DEALLOC_Q_COUNTER, dealloc_q_counter, OP_DESTROY, OBJ_Q_COUNTER, counter_set_id, NULL),
+	{ 0 },
+};

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Queue pairs: creation over umems, and the state machine. The model has no data path: a queue pair moves nothing. */
+#include <string.h>
+
+#include "types.h"
+
+enum { ST_RC = 0, ST_UC = 1, ST_UD = 2 };
+enum { STATE_RST = 0, STATE_INIT = 1, STATE_RTR = 2, STATE_RTS = 3, STATE_SQERR = 4, STATE_ERR = 6 };
+
+/* rq_type: a receive queue of its own, or none; those in between are shared ones. Linux, include/linux/mlx5/qp.h. */
+enum { RQ_OWN = 0, RQ_NONE = 3 };
+
+#define SQ_BB 64u          /* bytes of a send queue's basic block */
+#define RQ_STRIDE_MIN 4    /* log_rq_stride 0 means 16 bytes */
+
+/* opt_param_mask. Linux, include/linux/mlx5/qp.h. */
+#define OPT_ALT_PATH (1u << 0)
+#define OPT_RRE (1u << 1)
+#define OPT_RAE (1u << 2)
+#define OPT_RWE (1u << 3)
+#define OPT_PKEY (1u << 4)
+#define OPT_Q_KEY (1u << 5)
+#define OPT_RNR_TIMEOUT (1u << 6)
+#define OPT_PRIMARY_PATH (1u << 7)
+#define OPT_SRA_MAX (1u << 8)
+#define OPT_RRA_MAX (1u << 9)
+#define OPT_PM_STATE (1u << 10)
+#define OPT_RETRY_COUNT (1u << 12)
+#define OPT_RNR_RETRY (1u << 13)
+#define OPT_ACK_TIMEOUT (1u << 14)
+#define OPT_LAG_AFFINITY (1u << 15)
+#define OPT_PORT (1u << 16)
+#define OPT_COUNTER_SET (1u << 25)
+#define OPT_ACCESS (OPT_RRE | OPT_RAE | OPT_RWE)
+
+
+/* What a transition may set. Always: with its opcode. Optional: when opt_param_mask asks for it. */
+struct transition {
+	uint16_t opcode;
+	uint8_t from, to;
+	enum syn wrong_state;
+	uint32_t always, optional;
+	bool path, rtr, rts; /* groups of fields without a bit of their own */
+};
+
+static const struct transition transitions[] = {
+	{ PRM_OP_RST2INIT_QP, STATE_RST, STATE_INIT, SYN_QP_RST2INIT,
+	  OPT_ACCESS | OPT_PKEY | OPT_Q_KEY | OPT_PORT | OPT_PM_STATE | OPT_COUNTER_SET | OPT_LAG_AFFINITY, 0, false, false, false },
+	{ PRM_OP_INIT2INIT_QP, STATE_INIT, STATE_INIT, SYN_QP_INIT2INIT,
+	  0, OPT_ACCESS | OPT_PKEY | OPT_Q_KEY | OPT_PORT | OPT_COUNTER_SET | OPT_LAG_AFFINITY, false, false, false },
+	{ PRM_OP_INIT2RTR_QP, STATE_INIT, STATE_RTR, SYN_QP_INIT2RTR,
+	  OPT_PRIMARY_PATH | OPT_RRA_MAX | OPT_RNR_TIMEOUT,
+	  OPT_ALT_PATH | OPT_ACCESS | OPT_PKEY | OPT_Q_KEY | OPT_LAG_AFFINITY, true, true, false },
+	{ PRM_OP_RTR2RTS_QP, STATE_RTR, STATE_RTS, SYN_QP_RTR2RTS,
+	  OPT_SRA_MAX | OPT_RETRY_COUNT | OPT_RNR_RETRY | OPT_ACK_TIMEOUT,
+	  OPT_ALT_PATH | OPT_ACCESS | OPT_Q_KEY | OPT_RNR_TIMEOUT | OPT_PM_STATE | OPT_COUNTER_SET, false, false, true },
+	{ PRM_OP_RTS2RTS_QP, STATE_RTS, STATE_RTS, SYN_QP_RTS2RTS,
+	  0, OPT_ALT_PATH | OPT_ACCESS | OPT_Q_KEY | OPT_RNR_TIMEOUT | OPT_PM_STATE | OPT_COUNTER_SET | OPT_LAG_AFFINITY,
+	  false, false, false },
+	{ PRM_OP_SQERR2RTS_QP, STATE_SQERR, STATE_RTS, SYN_QP_SQERR2RTS,
+	  0, OPT_RWE | OPT_Q_KEY | OPT_RNR_TIMEOUT, false, false, false },
+};
+
+static struct prm_box qpc_of(struct qp *qp)
+{
+	return prm_out(qp->qpc, sizeof(qp->qpc));
+}
+
+struct new_qp {
+	struct hca_obj *links[5];
+	uint8_t n;
+};
+
+static enum syn context_check(struct call *c, struct prm_box *qpc)
+{
+	uint64_t rq_type = PRM_GET(qpc, qpc, rq_type);
+
+	if (PRM_GET(qpc, qpc, st) > ST_UD)
+		return SYN_QP_ST;
+	if (rq_type != RQ_OWN && rq_type != RQ_NONE)
+		return SYN_QP_RQ_TYPE;
+	if (PRM_GET(&c->in, create_qp_in, input_qpn))
+		return SYN_QP_INPUT_QPN;
+	if (PRM_GET(&c->in, create_qp_in, qpc_ext))
+		return SYN_QP_EXT;
+	return SYN_OK;
+}
+
+/* The work queues lie one behind the other in one umem; a queue pair without either needs none. */
+static enum syn find_umems(struct hca *h, struct call *c, struct prm_box *qpc, struct new_qp *new)
+{
+	bool sq = !PRM_GET(qpc, qpc, no_sq), rq = PRM_GET(qpc, qpc, rq_type) == RQ_OWN;
+	uint64_t sq_bytes = SQ_BB << PRM_GET(qpc, qpc, log_sq_size);
+	uint64_t rq_bytes = UINT64_C(1) << (PRM_GET(qpc, qpc, log_rq_size) + PRM_GET(qpc, qpc, log_rq_stride) + RQ_STRIDE_MIN);
+	const struct queue_part wq = {
+		.valid = PRM_GET(&c->in, create_qp_in, wq_umem_valid),
+		.id = (uint32_t)PRM_GET(&c->in, create_qp_in, wq_umem_id),
+		.offset = PRM_GET(&c->in, create_qp_in, wq_umem_offset),
+		.bytes = (sq ? sq_bytes : 0) + (rq ? rq_bytes : 0),
+		.not_valid = SYN_QP_UMEM, .range = SYN_QP_RANGE, .read_only = SYN_QP_READ_ONLY,
+	};
+	const struct queue_part dbr = {
+		.valid = PRM_GET(qpc, qpc, dbr_umem_valid),
+		.id = (uint32_t)PRM_GET(qpc, qpc, dbr_umem_id),
+		.offset = PRM_GET(qpc, qpc, dbr_addr),
+		.bytes = DBR_BYTES,
+		.not_valid = SYN_QP_DBR_UMEM, .range = SYN_QP_DBR_RANGE, .read_only = SYN_QP_DBR_READ_ONLY,
+	};
+	enum syn syn;
+
+	if (!sq && !rq)
+		return SYN_OK;
+	syn = queue_umem(h, c->uid, &wq, &new->links[new->n]);
+	if (syn != SYN_OK)
+		return syn;
+	new->n++;
+	syn = queue_umem(h, c->uid, &dbr, &new->links[new->n]);
+	if (syn == SYN_OK)
+		new->n++;
+	return syn;
+}
+
+static enum syn find_parts(struct hca *h, struct call *c, struct prm_box *qpc, struct new_qp *new)
+{
+	struct hca_obj *o = obj_find(h, OBJ_PD, (uint32_t)PRM_GET(qpc, qpc, pd), c->uid);
+
+	if (!o)
+		return SYN_PD;
+	new->links[new->n++] = o;
+	if (!PRM_GET(qpc, qpc, no_sq)) {
+		o = obj_find(h, OBJ_CQ, (uint32_t)PRM_GET(qpc, qpc, cqn_snd), c->uid);
+		if (!o)
+			return SYN_QP_CQ_SND;
+		new->links[new->n++] = o;
+	}
+	if (PRM_GET(qpc, qpc, rq_type) == RQ_OWN) {
+		o = obj_find(h, OBJ_CQ, (uint32_t)PRM_GET(qpc, qpc, cqn_rcv), c->uid);
+		if (!o)
+			return SYN_QP_CQ_RCV;
+		new->links[new->n++] = o;
+	}
+	return find_umems(h, c, qpc, new);
+}
+
+static enum syn create_qp(struct hca *h, struct call *c)
+{
+	struct prm_box in = PRM_SUB(&c->in, create_qp_in, qpc), qpc;
+	struct new_qp new = { .n = 0 };
+	struct qp *qp;
+	enum syn syn = context_check(c, &in);
+
+	if (syn == SYN_OK)
+		syn = find_parts(h, c, &in, &new);
+	if (syn != SYN_OK)
+		return syn;
+	qp = (struct qp *)obj_new(h, OBJ_QP, c->uid, &syn);
+	if (!qp)
+		return syn;
+	for (unsigned int i = 0; i < new.n; i++)
+		obj_link(&qp->obj, new.links[i]);
+	qp->n_created_links = new.n;
+	qp->st = (uint8_t)PRM_GET(&in, qpc, st);
+	memcpy(qp->qpc, in.p, sizeof(qp->qpc));
+	qpc = qpc_of(qp);
+	PRM_SET(&qpc, qpc, state, STATE_RST);
+	/* A q counter comes with a transition, so that only one that exists is ever shown. */
+	PRM_SET(&qpc, qpc, counter_set_id, 0);
+	memcpy(qp->created, qp->qpc, sizeof(qp->created));
+	PRM_SET(&c->out, create_qp_out, qpn, qp->obj.id);
+	return SYN_OK;
+}
+
+static enum syn query_qp(struct hca *h, struct call *c)
+{
+	struct prm_box qpc = PRM_SUB(&c->out, query_qp_out, qpc);
+
+	if (PRM_GET(&c->in, query_qp_in, qpc_ext))
+		return SYN_QP_EXT;
+	memcpy(qpc.p, ((struct qp *)c->obj)->qpc, PRM_SZ(qpc));
+	return SYN_OK;
+}
+
+/* A device's own counters (uid 0) may be used by all: programs take over the number that the driver chose. */
+static struct hca_obj *find_counter(struct hca *h, uint32_t id, uint16_t uid)
+{
+	struct hca_obj *q = obj_find(h, OBJ_Q_COUNTER, id, uid);
+
+	return q ? q : obj_find(h, OBJ_Q_COUNTER, id, 0);
+}
+
+static enum syn path_check(const struct transition *t, uint8_t st, struct prm_box *qpc)
+{
+	struct prm_box path = PRM_SUB(qpc, qpc, primary_address_path);
+	uint64_t port = PRM_GET(&path, ads, vhca_port_num), mtu = PRM_GET(qpc, qpc, mtu);
+
+	/* A port of 0 keeps the one that RST2INIT gave. */
+	if (port > NUM_PORTS || (!port && t->opcode == PRM_OP_RST2INIT_QP))
+		return SYN_QP_PORT;
+	if (PRM_GET(&path, ads, pkey_index) >= PKEYS)
+		return SYN_QP_PKEY;
+	if (t->path && st != ST_UD && PRM_GET(&path, ads, src_addr_index) >= ROCE_ADDRESSES)
+		return SYN_QP_GID;
+	if (!t->rtr)
+		return SYN_OK;
+	/* A UD queue pair may leave mtu out. */
+	if (mtu > 5 || (!mtu && st != ST_UD))
+		return SYN_QP_MTU;
+	if (PRM_GET(qpc, qpc, log_msg_max) > QP_LOG_MSG_MAX)
+		return SYN_QP_MSG_MAX;
+	return SYN_OK;
+}
+
+static enum syn values_check(const struct transition *t, struct qp *qp, struct prm_box *in, uint32_t set)
+{
+	enum syn syn = SYN_OK;
+
+	if (t->rtr || set & (OPT_PORT | OPT_PKEY))
+		syn = path_check(t, qp->st, in);
+	if (syn != SYN_OK)
+		return syn;
+	if (qp->st == ST_RC && set & OPT_RRA_MAX && PRM_GET(in, qpc, log_rra_max) > QP_LOG_RA_MAX)
+		return SYN_QP_RRA;
+	if (qp->st == ST_RC && set & OPT_SRA_MAX && PRM_GET(in, qpc, log_sra_max) > QP_LOG_RA_MAX)
+		return SYN_QP_SRA;
+	return SYN_OK;
+}
+
+#define COPY(bit, field)                                                                                             \
+	do {                                                                                                         \
+		if (set & (bit))                                                                                     \
+			PRM_SET(to, qpc, field, PRM_GET(in, qpc, field));                                            \
+	} while (0)
+#define COPY_PATH(bit, field)                                                                                        \
+	do {                                                                                                         \
+		if (set & (bit))                                                                                     \
+			PRM_SET(&to_path, ads, field, PRM_GET(&in_path, ads, field));                                \
+	} while (0)
+
+/* The primary path whole, but what RST2INIT gave stays where this one is silent. */
+static void copy_path(struct prm_box *to, struct prm_box *in, uint32_t set)
+{
+	struct prm_box to_path = PRM_SUB(to, qpc, primary_address_path), in_path = PRM_SUB(in, qpc, primary_address_path);
+	uint64_t port = PRM_GET(&to_path, ads, vhca_port_num), pkey = PRM_GET(&to_path, ads, pkey_index);
+
+	if (set & OPT_PRIMARY_PATH) {
+		memcpy(to_path.p, in_path.p, PRM_SZ(ads));
+		PRM_SET(&to_path, ads, pkey_index, pkey);
+		if (!PRM_GET(&in_path, ads, vhca_port_num))
+			PRM_SET(&to_path, ads, vhca_port_num, port);
+	}
+	COPY_PATH(OPT_PORT, vhca_port_num);
+	COPY_PATH(OPT_PKEY, pkey_index);
+	COPY_PATH(OPT_ACK_TIMEOUT, ack_timeout);
+	if (set & OPT_ALT_PATH) {
+		to_path = PRM_SUB(to, qpc, secondary_address_path);
+		in_path = PRM_SUB(in, qpc, secondary_address_path);
+		memcpy(to_path.p, in_path.p, PRM_SZ(ads));
+	}
+}
+
+static void copy_fields(const struct transition *t, struct prm_box *to, struct prm_box *in, uint32_t set)
+{
+	copy_path(to, in, set);
+	COPY(OPT_RRE, rre);
+	COPY(OPT_RAE, rae);
+	COPY(OPT_RAE, atomic_mode);
+	COPY(OPT_RWE, rwe);
+	COPY(OPT_Q_KEY, q_key);
+	COPY(OPT_RNR_TIMEOUT, min_rnr_nak);
+	COPY(OPT_SRA_MAX, log_sra_max);
+	COPY(OPT_RRA_MAX, log_rra_max);
+	COPY(OPT_PM_STATE, pm_state);
+	COPY(OPT_RETRY_COUNT, retry_count);
+	COPY(OPT_RNR_RETRY, rnr_retry);
+	COPY(OPT_LAG_AFFINITY, lag_tx_port_affinity);
+	COPY(OPT_COUNTER_SET, counter_set_id);
+	set = t->rtr ? 1 : 0;
+	COPY(1, mtu);
+	COPY(1, log_msg_max);
+	COPY(1, remote_qpn);
+	COPY(1, next_rcv_psn);
+	set = t->rts ? 1 : 0;
+	COPY(1, next_send_psn);
+	COPY(1, log_ack_req_freq);
+}
+#undef COPY
+#undef COPY_PATH
+
+static void link_counter(struct qp *qp, struct hca_obj *counter)
+{
+	if (qp->obj.n_links > qp->n_created_links)
+		obj_unlink_last(&qp->obj);
+	if (counter)
+		obj_link(&qp->obj, counter);
+}
+
+/* All inboxes of transitions are alike up to the end of their qpc. */
+static enum syn modify_qp(struct hca *h, struct call *c)
+{
+	struct qp *qp = (struct qp *)c->obj;
+	struct prm_box in = PRM_SUB(&c->in, rst2init_qp_in, qpc), to = qpc_of(qp);
+	uint32_t mask = (uint32_t)PRM_GET(&c->in, rst2init_qp_in, opt_param_mask), set, counter_id;
+	const struct transition *t = transitions;
+	struct hca_obj *counter = NULL;
+	enum syn syn;
+
+	while (t->opcode != c->opcode)
+		t++;
+	if (qp->state != t->from)
+		return t->wrong_state;
+	if ((c->opcode == PRM_OP_INIT2INIT_QP || c->opcode == PRM_OP_RTS2RTS_QP) && PRM_GET(&c->in, init2init_qp_in, qpc_ext))
+		return SYN_QP_EXT;
+	set = t->always | (mask & t->optional); /* bits that mean nothing in this transition are passed over */
+	syn = values_check(t, qp, &in, set);
+	if (syn != SYN_OK)
+		return syn;
+	if (set & OPT_COUNTER_SET) {
+		counter_id = (uint32_t)PRM_GET(&in, qpc, counter_set_id);
+		counter = counter_id ? find_counter(h, counter_id, c->uid) : NULL;
+		if (counter_id && !counter)
+			return SYN_Q_COUNTER;
+		link_counter(qp, counter);
+	}
+	copy_fields(t, &to, &in, set);
+	qp->state = t->to;
+	PRM_SET(&to, qpc, state, qp->state);
+	return SYN_OK;
+}
+
+/* From any state. */
+static enum syn qp_2err(struct hca *h, struct call *c)
+{
+	struct qp *qp = (struct qp *)c->obj;
+	struct prm_box qpc = qpc_of(qp);
+
+	qp->state = STATE_ERR;
+	PRM_SET(&qpc, qpc, state, qp->state);
+	return SYN_OK;
+}
+
+/* From any state: what transitions set is gone. */
+static enum syn qp_2rst(struct hca *h, struct call *c)
+{
+	struct qp *qp = (struct qp *)c->obj;
+
+	link_counter(qp, NULL);
+	memcpy(qp->qpc, qp->created, sizeof(qp->qpc));
+	qp->state = STATE_RST;
+	return SYN_OK;
+}
+
+/* Rows whose layout in the table has an optional extension behind: the shortest box ends with the qpc's part. */
+#define QP_IN_MIN PRM_SZ(rst2init_qp_in)
+#define QP_ROW(op, in_min, out_min, k, fn)                                                                           \
+	{ PRM_OP_##op, in_min, out_min, 0, k, OBJ_QP, OP_PLACE(PRM_F_query_qp_in__qpn), fn }
+
+const struct hca_op ops_qp[] = {
+	{ PRM_OP_CREATE_QP, QP_IN_MIN, PRM_SZ(create_qp_out), 0, OP_PLAIN, OBJ_NONE, 0, 0, create_qp },
+	QP_ROW(QUERY_QP, PRM_SZ(query_qp_in), QP_IN_MIN, OP_ON, query_qp),
+	QP_ROW(RST2INIT_QP, QP_IN_MIN, PRM_SZ(rst2init_qp_out), OP_ON, modify_qp),
+	QP_ROW(INIT2INIT_QP, QP_IN_MIN, PRM_SZ(init2init_qp_out), OP_ON, modify_qp),
+	QP_ROW(INIT2RTR_QP, QP_IN_MIN, PRM_SZ(init2rtr_qp_out), OP_ON, modify_qp),
+	QP_ROW(RTR2RTS_QP, QP_IN_MIN, PRM_SZ(rtr2rts_qp_out), OP_ON, modify_qp),
+	QP_ROW(RTS2RTS_QP, QP_IN_MIN, PRM_SZ(rts2rts_qp_out), OP_ON, modify_qp),
+	QP_ROW(SQERR2RTS_QP, QP_IN_MIN, PRM_SZ(sqerr2rts_qp_out), OP_ON, modify_qp),
+	QP_ROW(2ERR_QP, PRM_SZ(qp_2err_in), PRM_SZ(qp_2err_out), OP_ON, qp_2err),
+	QP_ROW(2RST_QP, PRM_SZ(qp_2rst_in), PRM_SZ(qp_2rst_out), OP_ON, qp_2rst),
+	OP_OBJ_ROW(DESTROY_QP, destroy_qp, OP_DESTROY, OBJ_QP, qpn, NULL),
+	{ 0 },
+};
