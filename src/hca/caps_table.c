@@ -66,7 +66,10 @@ static const struct cap_row general[] = {
 	GEN_ALL(relaxed_ordering_write, 1),
 	GEN_ALL(relaxed_ordering_read, 1),
 
-	/* One Ethernet port with RoCE. local_ca_ack_delay: 16 in the prints above. A pkey_table_size of 0 means 128. */
+	/*
+	 * One Ethernet port with RoCE; max_msg_sz 2^30 in such a print. The acknowledge delay is inferred. A pkey_table_size
+	 * of 0 means 128.
+	 */
 	GEN_ALL(roce, 1),
 	GEN_ALL(num_ports, NUM_PORTS),
 	GEN_ALL(port_type, 1),
@@ -78,9 +81,10 @@ static const struct cap_row general[] = {
 	GEN_ALL(log_bf_reg_size, 9),
 
 	/*
-	 * Generations. Clock: hca_core_clock in public ibv_devinfo prints. Steering format: 0 is ConnectX-5, 1 ConnectX-6 Dx,
-	 * 2 ConnectX-7 (rdma-core and DPDK name them so); BlueField-3 has the ConnectX-7 one. Time stamps: free running only
-	 * on ConnectX-5, both kinds later (DPDK's guide to mlx5 asks for ConnectX-6 Dx or later for real time).
+	 * Generations. Clock: hca_core_clock 156250 kHz is printed in openucx/ucx issue 5376 for a device that looks like a
+	 * ConnectX-5; 1 GHz for the later ones is inferred. Steering format: 0 is ConnectX-5, 1 ConnectX-6 Dx, 2 ConnectX-7
+	 * (rdma-core and DPDK name them so); BlueField-3 having the last is inferred. Time stamps: free running only on
+	 * ConnectX-5, both kinds later, inferred.
 	 */
 	GEN(device_frequency_khz, 156250, 1000000, 1000000, 1000000),
 	GEN(steering_format_version, 0, 1, 2, 2),
