@@ -9,8 +9,6 @@
 #include "device.h"
 #include "prm.h"
 
-#define COMP_VECTORS 4
-
 int soft_check_context(const struct ibv_context *ctx)
 {
 	const struct soft_context *c = (const struct soft_context *)ctx;
@@ -101,7 +99,7 @@ static void init_ibv(struct soft_context *ctx, struct soft_device *dev)
 {
 	memset(&ctx->ibv, 0, sizeof(ctx->ibv));
 	ctx->ibv.device = &dev->handle->ibv;
-	ctx->ibv.num_comp_vectors = COMP_VECTORS;
+	ctx->ibv.num_comp_vectors = HCA_EQS;
 	/* abi_compat stays NULL: the inlines of verbs.h then take their "not supported" branch. */
 	pthread_mutex_init(&ctx->ibv.mutex, NULL);
 	pthread_mutex_init(&ctx->lock, NULL);
@@ -227,14 +225,16 @@ int soft_general_cmd(struct ibv_context *ibv, const void *in, size_t inlen, void
 
 int soft_query_eqn(struct ibv_context *ibv, uint32_t vector, uint32_t *eqn)
 {
+	struct soft_device *dev = soft_ctx(ibv)->dev;
 	int err = soft_check_context(ibv);
+	bool there;
 
 	if (err)
 		return err;
-	if (atomic_load(&soft_ctx(ibv)->dev->removed))
+	if (atomic_load(&dev->removed))
 		return EIO;
-	if (vector >= COMP_VECTORS)
-		return EINVAL;
-	*eqn = vector + 1;
-	return 0;
+	pthread_mutex_lock(&dev->model);
+	there = hca_eqn(dev->hca, vector, eqn);
+	pthread_mutex_unlock(&dev->model);
+	return there ? 0 : EINVAL;
 }

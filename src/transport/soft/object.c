@@ -85,12 +85,27 @@ void soft_obj_read_unlock(struct mlx5dv_devx_obj *pub)
 	atomic_fetch_sub(&((struct soft_obj *)pub)->lock, 1);
 }
 
-/* An inbox that a create cannot take; 0 or an errno value. */
-static int check_create(const void *in, size_t inlen)
+/* The kernel looks the EQN of a new CQ up among its own, before the firmware sees the command. */
+static int check_eqn(struct soft_device *dev, const void *in, size_t inlen)
+{
+	uint32_t eqn, known;
+	bool found = false;
+
+	if (!rules_cq_eqn(in, inlen, &eqn))
+		return 0;
+	pthread_mutex_lock(&dev->model);
+	for (uint32_t v = 0; !found && hca_eqn(dev->hca, v, &known); v++)
+		found = known == eqn;
+	pthread_mutex_unlock(&dev->model);
+	return found ? 0 : ENOENT;
+}
+
+/* What the kernel refuses of an inbox that creates; 0 or an errno value. */
+static int check_create(struct soft_device *dev, const void *in, size_t inlen)
 {
 	if (rules_tunnel_id(in) || !rules_is_create(in) || !rules_create_len_ok(in, inlen))
 		return EINVAL;
-	return 0;
+	return check_eqn(dev, in, inlen);
 }
 
 static struct mlx5dv_devx_obj *fail(int err)
@@ -111,7 +126,7 @@ struct mlx5dv_devx_obj *soft_obj_create(struct ibv_context *ibv, const void *in,
 		return fail(EIO);
 	err = soft_check_boxes(in, inlen, out, outlen);
 	if (!err)
-		err = check_create(in, inlen);
+		err = check_create(ctx->dev, in, inlen);
 	if (err)
 		return fail(err);
 	obj = slab_alloc(&soft_objs); /* first: after the command there must be nothing that can fail */

@@ -205,3 +205,14 @@ bool rules_create_len_ok(const uint8_t *in, size_t inlen)
 {
 	return rules_opcode(in) != PRM_OP_CREATE_MKEY || inlen >= PRM_SZ(create_mkey_in);
 }
+
+bool rules_cq_eqn(const uint8_t *in, size_t inlen, uint32_t *eqn)
+{
+	struct prm_box b = prm_in(in, inlen), cqc;
+
+	if (rules_opcode(in) != PRM_OP_CREATE_CQ)
+		return false;
+	cqc = PRM_SUB(&b, create_cq_in, cq_context);
+	*eqn = (uint32_t)PRM_GET(&cqc, cqc, c_eqn_or_apu_element);
+	return !cqc.bad && !PRM_GET(&cqc, cqc, apu_cq);
+}

@@ -27,6 +27,8 @@ bool rules_id_inside(const uint8_t *in, size_t inlen);
 void rules_force_umem(uint8_t *in, size_t inlen);
 /* The one inbox whose length the kernel checks beyond its header: CREATE_MKEY. */
 bool rules_create_len_ok(const uint8_t *in, size_t inlen);
+/* CREATE_CQ that is not for an APU, with its context inside the inbox: the EQN that it names. */
+bool rules_cq_eqn(const uint8_t *in, size_t inlen, uint32_t *eqn);
 
 uint16_t rules_opcode(const uint8_t *in);
 uint16_t rules_tunnel_id(const uint8_t *in);
