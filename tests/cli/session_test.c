@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the tool makes of a device that fails: every failure is told, none passes for a count. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <opendevx/opendevx.h>
+#include <opendevx/soft.h>
+
+#include "devx.h"
+#include "session.h"
+
+#define N 2000u /* counters: bulks of 128, 128, 256, 512, 1024; six queries */
+
+static char said[1024];
+
+void devx_error(const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(said, sizeof(said), fmt, args);
+	va_end(args);
+}
+
+struct fixture {
+	struct ibv_device *dev;
+	struct session s;
+	uint32_t ids[N];
+	struct session_counter values[N];
+};
+
+/* A device of its own, a session on it, and i + 1 frames of 100 octets on counter i % 10. */
+static struct fixture *begin(const char *spec, uint32_t in_flight)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	assert_non_null(f);
+	said[0] = 0;
+	f->dev = odx_soft_create(spec);
+	assert_non_null(f->dev);
+	assert_true(session_open(&f->s, ibv_get_device_name(f->dev), in_flight));
+	for (uint32_t i = 0; i < N; i++) {
+		assert_true(session_take(&f->s, &f->ids[i]));
+		for (uint32_t k = 0; k <= i % 10; k++)
+			assert_true(session_traffic(&f->s, f->ids[i], 100));
+	}
+	return f;
+}
+
+static void end(struct fixture *f)
+{
+	assert_true(session_close(&f->s));
+	assert_int_equal(odx_soft_destroy(f->dev), 0);
+	free(f);
+}
+
+static void check(struct fixture *f)
+{
+	memset(f->values, 0xff, sizeof(f->values));
+	assert_true(session_read(&f->s, f->values));
+	for (uint32_t i = 0; i < N; i++) {
+		assert_int_equal(f->values[i].packets, i % 10 + 1);
+		assert_int_equal(f->values[i].octets, (i % 10 + 1) * 100);
+	}
+}
+
+static void counts(void **state)
+{
+	struct fixture *f = begin("seed=7", 4);
+
+	for (uint32_t i = 0; i < N; i++)
+		for (uint32_t k = 0; k < i && i < 200; k++)
+			assert_int_not_equal(f->ids[i], f->ids[k]);
+	check(f);
+	assert_int_equal(f->s.n_queries, 6);
+	check(f);
+	assert_int_equal(f->s.n_queries, 12);
+	assert_int_equal(f->s.n_samples, 12);
+	assert_true(session_percentile(&f->s, 50) <= session_percentile(&f->s, 100));
+	assert_string_equal(said, "");
+	end(f);
+}
+
+static void counts_out_of_order(void **state)
+{
+	struct fixture *f = begin("latency=200us,jitter=100us,reorder,seed=7", 6);
+
+	check(f);
+	/* The first query is the last to be answered. */
+	assert_int_equal(odx_soft_fault(f->dev, "opcode=0x93b nth=1 delay=5ms"), 0);
+	check(f);
+	end(f);
+}
+
+/* A latency of 2 ms: no completion can have taken less. */
+static void percentiles_are_times(void **state)
+{
+	struct fixture *f = begin("latency=2ms,seed=7", 4);
+
+	check(f);
+	assert_true(session_percentile(&f->s, 0) >= 2000000);
+	assert_true(session_percentile(&f->s, 99) >= session_percentile(&f->s, 50));
+	end(f);
+}
+
+static void failed_query(void **state)
+{
+	struct fixture *f = begin("seed=7", 4);
+
+	assert_int_equal(odx_soft_fault(f->dev, "opcode=0x93b nth=3 status=0x5 syndrome=0x2c4154"), 0);
+	assert_false(session_read(&f->s, f->values));
+	assert_non_null(strstr(said, "status 0x5"));
+	assert_non_null(strstr(said, "syndrome 0x2c4154"));
+	end(f);
+}
+
+/* A query that the device never answered must not pass for a count. */
+static void hanging_query(void **state)
+{
+	struct fixture *f = begin("timeout=20ms,seed=7", 4);
+
+	assert_int_equal(odx_soft_fault(f->dev, "opcode=0x93b nth=2 hang"), 0);
+	assert_false(session_read(&f->s, f->values));
+	assert_non_null(strstr(said, "status 0xfe"));
+	end(f);
+}
+
+static void no_more_counters(void **state)
+{
+	struct fixture *f = begin("seed=7", 1);
+	uint32_t id;
+
+	assert_int_equal(odx_soft_fault(f->dev, "opcode=0x939 status=0xf syndrome=0x77"), 0);
+	for (uint32_t i = N; i < 2048; i++)
+		assert_true(session_take(&f->s, &id));
+	assert_false(session_take(&f->s, &id));
+	assert_non_null(strstr(said, "status 0xf"));
+	assert_non_null(strstr(said, "after 2048"));
+	end(f);
+}
+
+static void removed_device(void **state)
+{
+	struct fixture *f = begin("seed=7", 4);
+
+	assert_int_equal(odx_soft_remove(f->dev), 0);
+	assert_false(session_read(&f->s, f->values));
+	assert_string_not_equal(said, "");
+	session_close(&f->s);
+	assert_int_equal(odx_soft_destroy(f->dev), 0);
+	free(f);
+}
+
+static void unknown_device(void **state)
+{
+	struct session s;
+
+	assert_false(session_open(&s, "mlx5_nine", 4));
+	assert_non_null(strstr(said, "mlx5_nine"));
+	assert_true(session_close(&s));
+}
+
+static void unknown_counter(void **state)
+{
+	struct fixture *f = begin("seed=7", 4);
+
+	assert_false(session_traffic(&f->s, 0xfffffe, 1));
+	assert_non_null(strstr(said, "0xfffffe"));
+	end(f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(counts), cmocka_unit_test(counts_out_of_order), cmocka_unit_test(percentiles_are_times),
+		cmocka_unit_test(failed_query), cmocka_unit_test(hanging_query), cmocka_unit_test(no_more_counters),
+		cmocka_unit_test(removed_device), cmocka_unit_test(unknown_device), cmocka_unit_test(unknown_counter),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
