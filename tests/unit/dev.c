@@ -121,7 +121,7 @@ static void run_queued(struct dev *d, struct cmd *c)
 	q->inlen = c->inlen;
 	q->outlen = (uint16_t)c->outlen;
 	memcpy(q->box, c->in, c->inlen);
-	assert_true(hca_submit(d->h, q, d->now));
+	hca_submit(d->h, q, d->now);
 	assert_null(hca_due(d->h, d->now)); /* the latency has not passed */
 	d->now = hca_next(d->h);
 	assert_true(d->now != HCA_NEVER);

@@ -49,8 +49,8 @@ static void strict(void **state)
 	assert_non_null(d->h);
 	hca_execute(d->h, c.in, c.inlen, c.out, c.outlen);
 	assert_int_equal(OUT(&c, nop_out, status), PRM_STAT_BAD_PARAM_ERR);
-	assert_int_equal(OUT(&c, nop_out, syndrome), SYN_STRICT_BASE | 100);
-	assert_true(hca_syndrome_text(SYN_STRICT_BASE | 100, text, sizeof(text)));
+	assert_int_equal(OUT(&c, nop_out, syndrome), HCA_STRICT | 100);
+	assert_true(hca_syndrome_text(HCA_STRICT | 100, text, sizeof(text)));
 	assert_non_null(strstr(text, "byte 12"));
 	assert_false(hca_syndrome_text(0x123456, text, sizeof(text)));
 	prm_set(&c.i, 100, 1, 0);
