@@ -8,6 +8,7 @@
 #include "schedule.h"
 #include "types.h"
 
+/* A busy of SYN_OK: nothing refers to objects of this type. */
 const struct obj_class obj_classes[OBJ_N_TYPES] = {
 	[OBJ_PD] = { sizeof(struct hca_obj), 1, 0xffffff, SYN_PD, SYN_PD_BUSY, SYN_PD_LIMIT, NULL },
 	[OBJ_UMEM] = { sizeof(struct umem), 1, 0xffffff, SYN_UMEM, SYN_UMEM_BUSY, SYN_UMEM_LIMIT, umem_fini },
@@ -17,7 +18,7 @@ const struct obj_class obj_classes[OBJ_N_TYPES] = {
 	[OBJ_Q_COUNTER] = { sizeof(struct hca_obj), 1, Q_COUNTER_LAST, SYN_Q_COUNTER, SYN_Q_COUNTER_BUSY,
 			    SYN_Q_COUNTER_LIMIT, NULL },
 	[OBJ_FLOW_COUNTER] = { sizeof(struct flow_counter), FLOW_COUNTER_FIRST, FLOW_COUNTER_LAST, SYN_COUNTER,
-			       SYN_COUNTER_BUSY, SYN_COUNTER_LIMIT, flow_counter_fini },
+			       SYN_OK, SYN_COUNTER_LIMIT, flow_counter_fini },
 };
 
 static const struct {

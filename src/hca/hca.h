@@ -92,7 +92,7 @@ void hca_fault_clear(struct hca *h, uint64_t now);
 bool hca_traffic(struct hca *h, uint32_t counter_id, uint64_t packets, uint64_t octets);
 
 /* Completion EQs, which exist from the start: EQN of a completion vector. False: no such vector. */
-#define HCA_EQS 8u
+#define HCA_EQS 4u
 #define HCA_FIRST_EQN 1u
 bool hca_eqn(struct hca *h, uint32_t vector, uint32_t *eqn);
 

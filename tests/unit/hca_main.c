@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Every command of the model, executed at once and through the queue; then: was each syndrome produced? */
+#include <stdio.h>
+
+#include "dev.h"
+
+static void every_syndrome(void **state)
+{
+	unsigned int missing = 0;
+
+	for (int s = 1; s < SYN_COUNT; s++) {
+		if (syn_seen[s])
+			continue;
+		print_error("syndrome %s (0x%06x) was never produced\n", syn_name((enum syn)s), syn_number((enum syn)s));
+		missing++;
+	}
+	assert_int_equal(missing, 0);
+}
+
+static void numbers_differ(void **state)
+{
+	for (int a = 1; a < SYN_COUNT; a++)
+		for (int b = 1; b < a; b++)
+			assert_int_not_equal(syn_number((enum syn)a), syn_number((enum syn)b));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(every_syndrome), cmocka_unit_test(numbers_differ) };
+	int failed = 0;
+
+	for (int i = 0; i < 2; i++) {
+		through_queue = i;
+		failed += run_user_tests() + run_counter_tests() + run_mkey_tests() + run_cq_tests() + run_qp_tests() + run_caps_tests();
+	}
+	return failed + cmocka_run_group_tests_name("syndromes", tests, NULL, NULL) ? 1 : 0;
+}

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Field access against a bit-by-bit one, and the layout table: against itself, and against one made from public headers. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "prm.h"
+
+static const char *reference; /* prm-layouts.tsv */
+
+static uint64_t slow_get(const uint8_t *p, uint32_t bit, uint32_t width)
+{
+	uint64_t v = 0;
+
+	for (uint32_t i = bit; i < bit + width; i++)
+		v = v << 1 | (p[i / 8] >> (7 - i % 8) & 1);
+	return v;
+}
+
+static uint64_t cut(uint64_t v, uint32_t width)
+{
+	return width == 64 ? v : v & ((UINT64_C(1) << width) - 1);
+}
+
+static void get_everywhere(void **state)
+{
+	uint8_t buf[24];
+	struct prm_box b = prm_in(buf, sizeof(buf));
+
+	for (size_t i = 0; i < sizeof(buf); i++)
+		buf[i] = (uint8_t)(i * 89 + 37);
+	for (uint32_t bit = 0; bit <= 128; bit++)
+		for (uint32_t width = 1; width <= 64; width++)
+			assert_int_equal(prm_get(&b, bit, width), slow_get(buf, bit, width));
+	assert_false(b.bad);
+}
+
+static void set_everywhere(void **state)
+{
+	const uint64_t value = UINT64_C(0x9e3779b97f4a7c15);
+	uint8_t buf[24], want[24];
+	struct prm_box b = prm_out(buf, sizeof(buf));
+
+	for (uint32_t bit = 0; bit <= 128; bit++) {
+		for (uint32_t width = 1; width <= 64; width++) {
+			for (int fill = 0; fill < 2; fill++) {
+				memset(buf, fill ? 0xff : 0, sizeof(buf));
+				memcpy(want, buf, sizeof(buf));
+				for (uint32_t i = 0; i < width; i++) {
+					uint8_t mask = (uint8_t)(0x80u >> (bit + i) % 8);
+
+					want[(bit + i) / 8] &= (uint8_t)~mask;
+					if (value >> (width - 1 - i) & 1)
+						want[(bit + i) / 8] |= mask;
+				}
+				prm_set(&b, bit, width, value); /* too wide: cut */
+				assert_memory_equal(buf, want, sizeof(buf));
+				assert_int_equal(prm_get(&b, bit, width), cut(value, width));
+			}
+		}
+	}
+	assert_false(b.bad);
+}
+
+static void outside(void **state)
+{
+	uint8_t buf[16] = { 0xff, [15] = 0xff };
+	struct prm_box b = prm_out(buf, 8);
+
+	assert_int_equal(prm_get(&b, 60, 4), 0);
+	assert_false(b.bad);
+	assert_int_equal(prm_get(&b, 60, 5), 0);
+	assert_true(b.bad);
+	/* It stays so, and no access does anything any more. */
+	assert_int_equal(prm_get(&b, 0, 8), 0);
+	prm_set(&b, 0, 8, 0);
+	assert_int_equal(buf[0], 0xff);
+	b = prm_out(buf, 8);
+	prm_set(&b, 64, 1, 1);
+	assert_true(b.bad);
+	assert_int_equal(buf[8], 0);
+	b = prm_out(buf, 8);
+	prm_get(&b, UINT32_MAX, 64);
+	assert_true(b.bad);
+	b = prm_in(buf, 8);
+	prm_set(&b, 0, 8, 0);
+	assert_true(b.bad);
+	assert_int_equal(buf[0], 0xff);
+	b = prm_in(NULL, 0);
+	assert_int_equal(prm_get(&b, 0, 1), 0);
+	assert_true(b.bad);
+}
+
+static void nested(void **state)
+{
+	uint8_t buf[16] = { 0 };
+	struct prm_box b = prm_out(buf, sizeof(buf)), s = prm_sub(&b, 32, 64);
+
+	assert_ptr_equal(s.p, buf + 4);
+	assert_int_equal(s.len, 8);
+	prm_set(&s, 0, 16, 0x1234);
+	assert_int_equal(prm_get(&b, 32, 16), 0x1234);
+	prm_get(&s, 64, 1);
+	assert_true(s.bad);
+	assert_false(b.bad);
+	b = prm_in(buf, sizeof(buf));
+	s = prm_sub(&b, 0, 64);
+	assert_true(s.readonly);
+	s = prm_sub(&b, 96, 64);
+	assert_true(s.bad);
+	assert_true(b.bad);
+	assert_int_equal(s.len, 0);
+	b = prm_in(buf, sizeof(buf));
+	s = prm_sub(&b, 4, 8);
+	assert_true(b.bad);
+}
+
+static void undefined_bits(void **state)
+{
+	const struct prm_layout *l = prm_layout("create_cq_in");
+	uint8_t in[272 + 16] = { 0 };
+	struct prm_box b = prm_out(in, sizeof(in));
+	struct prm_box cqc = PRM_SUB(&b, create_cq_in, cq_context);
+
+	assert_non_null(l);
+	assert_int_equal(prm_first_undefined(l, in, sizeof(in)), -1);
+	memset(in, 0xff, 8); /* the header belongs to dispatch */
+	memset(in + 272, 0xff, 16); /* the pas list at the end */
+	PRM_SET(&cqc, cqc, log_cq_size, 31);
+	PRM_SET(&b, create_cq_in, cq_umem_valid, 1);
+	assert_int_equal(prm_first_undefined(l, in, sizeof(in)), -1);
+	prm_set(&b, 128 + 12, 1, 1); /* between cc and scqe_break_moderation_en of the cqc */
+	assert_int_equal(prm_first_undefined(l, in, sizeof(in)), 128 + 12);
+	prm_set(&b, 64, 1, 1);
+	assert_int_equal(prm_first_undefined(l, in, sizeof(in)), 64);
+}
+
+static void names(void **state)
+{
+	for (unsigned int i = 0; i < prm_n_opcodes; i++) {
+		assert_string_equal(prm_opcode_name((uint16_t)prm_opcodes[i].value), prm_opcodes[i].name);
+		if (i)
+			assert_true(prm_opcodes[i].value > prm_opcodes[i - 1].value);
+	}
+	assert_null(prm_opcode_name(0xffff));
+	assert_string_equal(prm_inbox_layout(PRM_OP_CREATE_CQ)->name, "create_cq_in");
+	assert_string_equal(prm_inbox_layout(PRM_OP_2ERR_QP)->name, "qp_2err_in");
+	assert_string_equal(prm_inbox_layout(PRM_OP_2RST_QP)->name, "qp_2rst_in");
+	assert_null(prm_inbox_layout(0xffff));
+	assert_null(prm_layout("no such layout"));
+	assert_string_equal(prm_status_name(PRM_STAT_LIM_ERR), "limits exceeded");
+	assert_string_equal(prm_status_name(0x77), "unknown status");
+	assert_int_equal(prm_status_errno(PRM_STAT_NO_RES_ERR), EAGAIN);
+	assert_int_equal(prm_status_errno(0x77), EIO);
+}
+
+/* Layouts in which fields lie over each other: unions, and fields that the headers name twice. */
+static const char *const overlapping[] = {
+	"cmd_hca_cap", "cmd_hca_cap_2", "cqc", "create_qp_in", "flow_table_fields_supported", "flow_table_nic_cap",
+	"flow_table_prop_layout", "ft_fields_support", "ft_fields_support_2", "hca_cap_union", "init2init_qp_in",
+	"modify_field_select_resize_field_select_auto", "odp_cap", "qp_pas_or_qpc_ext_and_pas", "query_qp_out",
+	"virtio_emulation_cap", "wqe_based_flow_table_cap",
+};
+
+static bool may_overlap(const char *name)
+{
+	for (size_t i = 0; i < sizeof(overlapping) / sizeof(overlapping[0]); i++)
+		if (!strcmp(overlapping[i], name))
+			return true;
+	return false;
+}
+
+static uint64_t end_of(const struct prm_field *f)
+{
+	return f->bit + (uint64_t)f->width * f->count;
+}
+
+static void table_is_sane(void **state)
+{
+	for (unsigned int i = 0; i < prm_n_layouts; i++) {
+		const struct prm_layout *l = &prm_layouts[i];
+
+		assert_ptr_equal(prm_layout(l->name), l);
+		for (unsigned int a = 0; a < l->n_fields; a++) {
+			const struct prm_field *f = &l->fields[a];
+
+			if (f->count)
+				assert_true(end_of(f) <= l->bits);
+			if (f->nested >= 0 && prm_layouts[f->nested].bits && f->width)
+				assert_true(f->width <= prm_layouts[f->nested].bits);
+			for (unsigned int b = 0; b < a; b++) {
+				const struct prm_field *o = &l->fields[b];
+
+				assert_string_not_equal(f->name, o->name);
+				if (!f->count || !o->count || o->bit >= end_of(f) || f->bit >= end_of(o))
+					continue;
+				if (!may_overlap(l->name))
+					fail_msg("%s: %s and %s overlap", l->name, f->name, o->name);
+			}
+		}
+	}
+}
+
+/* One field of the reference: a place in the table that it confirms is marked. False: the table has no such field. */
+static bool check_field(const struct prm_layout *l, const char *line, bool *found)
+{
+	char name[96];
+	unsigned int bit, width, count;
+
+	if (sscanf(line, "\t%95s %u %u %u", name, &bit, &width, &count) != 4)
+		fail_msg("cannot read: %s", line);
+	for (unsigned int i = 0; i < l->n_fields; i++) {
+		const struct prm_field *f = &l->fields[i];
+
+		if (strcmp(f->name, name))
+			continue;
+		/* A header that gives a list no width says less. */
+		if (f->bit == bit && (f->width == width || !width) && (f->count == count || !width))
+			found[i] = true;
+		return true;
+	}
+	return false;
+}
+
+static void expect_found(const struct prm_layout *l, const bool *found)
+{
+	for (unsigned int i = 0; l && i < l->n_fields; i++)
+		if (!found[i])
+			fail_msg("%s.%s (%u, %u) is placed so by no public header", l->name, l->fields[i].name,
+				 l->fields[i].bit, l->fields[i].width);
+}
+
+static void against_reference(void **state)
+{
+	FILE *f = fopen(reference, "r");
+	const struct prm_layout *l = NULL;
+	unsigned int seen = 0, left_out = 0, fields_left_out = 0;
+	bool found[1024] = { false };
+	char line[512];
+
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f)) {
+		char name[80], size[24];
+
+		if (line[0] == '#' || line[0] == '\n')
+			continue;
+		if (line[0] == '\t') {
+			if (l && !check_field(l, line, found))
+				fields_left_out++;
+			continue;
+		}
+		expect_found(l, found);
+		memset(found, 0, sizeof(found));
+		assert_int_equal(sscanf(line, "%79s", name), 1);
+		l = prm_layout(name);
+		if (!l) {
+			left_out++;
+			continue;
+		}
+		assert_true(l->n_fields <= sizeof(found) / sizeof(found[0]));
+		seen++;
+		snprintf(size, sizeof(size), "\t%u:", l->bits);
+		if (!strstr(line, size) && (size[0] = ' ', !strstr(line, size)))
+			fail_msg("%s: %u bits in no public header: %s", name, l->bits, line);
+	}
+	expect_found(l, found);
+	fclose(f);
+	assert_int_equal(seen, prm_n_layouts); /* each layout stands in the reference */
+	print_message("%u layouts checked; %u layouts and %u fields of the reference are left out of the table\n", seen, left_out,
+		      fields_left_out);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(get_everywhere), cmocka_unit_test(set_everywhere), cmocka_unit_test(outside),
+		cmocka_unit_test(nested), cmocka_unit_test(undefined_bits), cmocka_unit_test(names),
+		cmocka_unit_test(table_is_sane), cmocka_unit_test(against_reference),
+	};
+
+	if (argc != 2)
+		return 2;
+	reference = argv[1];
+	return cmocka_run_group_tests_name("prm", tests, NULL, NULL);
+}
