@@ -53,7 +53,7 @@ def make():
     op, status = opcodes(), statuses()
     out = ["<!-- SPDX-License-Identifier: BSD-2-Clause -->", "<!-- Made by docs/commands.py: change the model's tables, not this file. -->",
            "# Commands and syndromes of the software device", "",
-           "Every command that the model executes, and every reason for which it refuses one. A refused command changes nothing,",
+           "Every command that the model executes, and every reason for which it refuses one. A refused command changes no object,",
            "and its outbox holds only the status and the syndrome. Any other opcode is refused with `BAD_OP`.", "",
            "## Commands", "", "| opcode | command | who may send it |", "|---|---|---|"]
     rows = sorted((op[name], name, who) for group in GROUPS for name, who in command_rows(group))
