@@ -109,11 +109,11 @@ void obj_tables_free(struct hca *h)
 	for (int type = 0; type < OBJ_N_TYPES; type++) {
 		struct obj_table *t = &h->tables[type];
 
-		for (uint32_t p = 0; t->pages && p < PAGES; p++) {
-			for (uint32_t i = 0; t->pages[p] && i < PAGE_IDS; i++) {
+		/* Backwards: a bulk stands in many entries, and its first one, come to last, frees it. */
+		for (uint32_t p = PAGES; t->pages && p-- > 0;) {
+			for (uint32_t i = PAGE_IDS; t->pages[p] && i-- > 0;) {
 				struct hca_obj *obj = obj_in_entry(&t->pages[p][i]);
 
-				/* A bulk stands in many entries: its first one frees it. */
 				if (obj && obj->id == p * PAGE_IDS + i)
 					obj_discard(obj);
 			}
