@@ -56,6 +56,25 @@ static void create_query_destroy(void **state)
 	destroy(d, PRM_OP_DESTROY_UMEM, uid, umem, SYN_OK);
 }
 
+/* A doorbell record in a umem of its own holds that one. */
+static void doorbell_umem(void **state)
+{
+	struct dev *d = *state;
+	uint16_t uid = new_uid(d);
+	uint32_t umem = new_umem(d, uid, 0, 1, MTT_RW), dbr = new_umem(d, uid, 1, 1, MTT_RW);
+	struct prm_box cqc;
+	struct cmd c;
+
+	cq_cmd(&c, uid, umem);
+	cqc = cqc_of(&c);
+	PRM_SET(&cqc, cqc, dbr_umem_id, dbr);
+	cmd_ok(d, &c);
+	destroy(d, PRM_OP_DESTROY_UMEM, uid, umem, SYN_UMEM_BUSY);
+	destroy(d, PRM_OP_DESTROY_UMEM, uid, dbr, SYN_UMEM_BUSY);
+	destroy(d, PRM_OP_DESTROY_CQ, uid, (uint32_t)OUT(&c, create_cq_out, cqn), SYN_OK);
+	destroy(d, PRM_OP_DESTROY_UMEM, uid, dbr, SYN_OK);
+}
+
 /* One field of the context changed. */
 static void context(struct dev *d, uint16_t uid, uint32_t umem, uint32_t bit, uint32_t width, uint64_t v, enum syn why)
 {
@@ -169,7 +188,7 @@ static void modify(void **state)
 int run_cq_tests(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, dev_setup, dev_teardown)
-	const struct CMUnitTest tests[] = { TEST(eqns), TEST(create_query_destroy), TEST(create_refused), TEST(modify) };
+	const struct CMUnitTest tests[] = { TEST(eqns), TEST(create_query_destroy), TEST(doorbell_umem), TEST(create_refused), TEST(modify) };
 
 	return cmocka_run_group_tests_name("cq", tests, NULL, NULL);
 }

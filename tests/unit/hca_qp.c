@@ -250,6 +250,98 @@ static void opt_param_mask(void **state)
 	assert_int_equal(PRM_GET(&qpc, qpc, rre), 0);
 }
 
+/* Bits of opt_param_mask and the field that each lets through. P: a field of the primary path. */
+#define Q(field) { PRM_F_qpc__##field }
+#define P(field) { PRM_F_qpc__primary_address_path }, { PRM_F_ads__##field }
+static const struct {
+	uint16_t opcode;
+	uint32_t bit;
+	uint32_t place[2], inner[2];
+	uint64_t value;
+} optional[] = {
+	{ PRM_OP_INIT2INIT_QP, 1u << 1, Q(rre), { 0 }, 0 },
+	{ PRM_OP_INIT2INIT_QP, 1u << 2, Q(rae), { 0 }, 1 },
+	{ PRM_OP_INIT2INIT_QP, 1u << 2, Q(atomic_mode), { 0 }, 3 },
+	{ PRM_OP_INIT2INIT_QP, 1u << 3, Q(rwe), { 0 }, 1 },
+	{ PRM_OP_INIT2INIT_QP, 1u << 4, P(pkey_index), 9 },
+	{ PRM_OP_INIT2INIT_QP, 1u << 5, Q(q_key), { 0 }, 0x11223344 },
+	{ PRM_OP_INIT2INIT_QP, 1u << 15, Q(lag_tx_port_affinity), { 0 }, 2 },
+	{ PRM_OP_INIT2RTR_QP, 1u << 5, Q(q_key), { 0 }, 0x55667788 },
+	{ PRM_OP_INIT2RTR_QP, 1u << 0, Q(secondary_address_path), { PRM_F_ads__rlid }, 0x77 },
+	{ PRM_OP_RTR2RTS_QP, 1u << 6, Q(min_rnr_nak), { 0 }, 12 },
+	{ PRM_OP_RTR2RTS_QP, 1u << 10, Q(pm_state), { 0 }, 3 },
+	{ PRM_OP_RTS2RTS_QP, 1u << 0, Q(secondary_address_path), { PRM_F_ads__rlid }, 0x88 },
+	{ PRM_OP_RTS2RTS_QP, 1u << 3, Q(rwe), { 0 }, 0 },
+	{ PRM_OP_RTS2RTS_QP, 1u << 6, Q(min_rnr_nak), { 0 }, 21 },
+	{ PRM_OP_RTS2RTS_QP, 1u << 10, Q(pm_state), { 0 }, 1 },
+	{ PRM_OP_SQERR2RTS_QP, 1u << 5, Q(q_key), { 0 }, 0x99 },
+};
+
+static uint64_t seen_value(struct base *b, size_t i)
+{
+	struct cmd c;
+	struct prm_box qpc = query(b, &c);
+
+	if (!optional[i].inner[1])
+		return prm_get(&qpc, optional[i].place[0], optional[i].place[1]);
+	qpc = prm_sub(&qpc, optional[i].place[0], optional[i].place[1]);
+	return prm_get(&qpc, optional[i].inner[0], optional[i].inner[1]);
+}
+
+static void each_optional_field(void **state)
+{
+	struct base b = base(state, 0);
+	struct qp *qp = (struct qp *)obj_find(b.d->h, OBJ_QP, b.qpn, b.uid);
+	static const uint8_t from[] = { INIT, INIT, RTR, RTS, SQERR };
+	static const uint16_t opcodes[] = {
+		PRM_OP_INIT2INIT_QP, PRM_OP_INIT2RTR_QP, PRM_OP_RTR2RTS_QP, PRM_OP_RTS2RTS_QP, PRM_OP_SQERR2RTS_QP,
+	};
+	struct prm_box qpc;
+	struct cmd c;
+
+	step(&b, PRM_OP_RST2INIT_QP, 0, SYN_OK);
+	for (size_t i = 0; i < sizeof(optional) / sizeof(optional[0]); i++) {
+		uint64_t before = seen_value(&b, i);
+
+		assert_int_not_equal(before, optional[i].value);
+		for (int asked = 0; asked < 2; asked++) {
+			for (size_t k = 0; k < sizeof(opcodes) / sizeof(opcodes[0]); k++)
+				if (opcodes[k] == optional[i].opcode)
+					qp->state = from[k];
+			step_cmd(&b, &c, optional[i].opcode, asked ? optional[i].bit : 0);
+			qpc = PRM_SUB(&c.i, rst2init_qp_in, qpc);
+			if (optional[i].inner[1]) {
+				qpc = prm_sub(&qpc, optional[i].place[0], optional[i].place[1]);
+				prm_set(&qpc, optional[i].inner[0], optional[i].inner[1], optional[i].value);
+			} else {
+				prm_set(&qpc, optional[i].place[0], optional[i].place[1], optional[i].value);
+			}
+			cmd_ok(b.d, &c);
+			assert_int_equal(seen_value(&b, i), asked ? optional[i].value : before);
+		}
+	}
+}
+
+/* INIT2RTR brings a path, yet not the pkey and the port that RST2INIT gave; RTR2RTS brings the timeout. */
+static void path_fields(void **state)
+{
+	struct base b = base(state, 0);
+	struct prm_box qpc, path;
+	struct cmd c;
+
+	field(&b, PRM_OP_RST2INIT_QP, ADS(pkey_index), 3, SYN_OK);
+	field(&b, PRM_OP_INIT2RTR_QP, ADS(vhca_port_num), 0, SYN_OK);
+	qpc = query(&b, &c);
+	path = path_of(&qpc);
+	assert_int_equal(PRM_GET(&path, ads, pkey_index), 3);
+	assert_int_equal(PRM_GET(&path, ads, vhca_port_num), 1);
+	field(&b, PRM_OP_RTR2RTS_QP, ADS(ack_timeout), 19, SYN_OK);
+	qpc = query(&b, &c);
+	path = path_of(&qpc);
+	assert_int_equal(PRM_GET(&path, ads, ack_timeout), 19);
+	assert_int_equal(PRM_GET(&path, ads, src_addr_index), 5);
+}
+
 static uint32_t new_q_counter(struct dev *d, uint16_t uid)
 {
 	struct cmd c;
@@ -350,11 +442,29 @@ static void no_queues(void **state)
 	cmd_ok(b.d, &c);
 	/* A receive queue alone needs its own completion queue only. */
 	qp_cmd(&c, b.uid, b.pd, 0, b.umem);
+	cmd_refused(b.d, &c, SYN_QP_CQ_SND);
 	qpc = PRM_SUB(&c.i, create_qp_in, qpc);
 	PRM_SET(&qpc, qpc, no_sq, 1);
 	cmd_refused(b.d, &c, SYN_QP_CQ_RCV);
 	PRM_SET(&qpc, qpc, cqn_rcv, b.cqn);
 	cmd_ok(b.d, &c);
+}
+
+/* A doorbell record in a umem of its own holds that one. */
+static void doorbell_umem(void **state)
+{
+	struct base b = base(state, 0);
+	uint32_t dbr = new_umem(b.d, b.uid, 1, 1, MTT_RW);
+	struct prm_box qpc;
+	struct cmd c;
+
+	qp_cmd(&c, b.uid, b.pd, b.cqn, b.umem);
+	qpc = PRM_SUB(&c.i, create_qp_in, qpc);
+	PRM_SET(&qpc, qpc, dbr_umem_id, dbr);
+	cmd_ok(b.d, &c);
+	destroy(b.d, PRM_OP_DESTROY_UMEM, b.uid, dbr, SYN_UMEM_BUSY);
+	destroy(b.d, PRM_OP_DESTROY_QP, b.uid, (uint32_t)OUT(&c, create_qp_out, qpn), SYN_OK);
+	destroy(b.d, PRM_OP_DESTROY_UMEM, b.uid, dbr, SYN_OK);
 }
 
 static void references(void **state)
@@ -389,8 +499,8 @@ int run_qp_tests(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, dev_setup, dev_teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(life), TEST(wrong_state), TEST(wrong_values), TEST(opt_param_mask), TEST(counters), TEST(create_refused),
-		TEST(no_queues), TEST(references),
+		TEST(life), TEST(wrong_state), TEST(wrong_values), TEST(opt_param_mask), TEST(each_optional_field), TEST(path_fields),
+		TEST(counters), TEST(create_refused), TEST(no_queues), TEST(doorbell_umem), TEST(references),
 	};
 
 	return cmocka_run_group_tests_name("qp", tests, NULL, NULL);
