@@ -14,7 +14,8 @@ passed=0 failed=0
 
 # Adds a build's results to the sums, and names what failed.
 tally() {
-	local log=$1/meson-logs/testlog.json ok bad
+	local log ok bad
+	log=$(ls "$1"/meson-logs/testlog*.json 2>/dev/null | head -n 1)
 	ok=$(python3 scripts/tally.py "$log" passed)
 	bad=$(python3 scripts/tally.py "$log" failed)
 	passed=$((passed + ok)) failed=$((failed + bad))
@@ -46,7 +47,7 @@ suite() {
 	rm -f "$log"
 	one_more "$name: build" 0
 	if [ "$1" != "--build-only" ]; then
-		rm -f "$dir/meson-logs/testlog.json"
+		rm -f "$dir"/meson-logs/testlog*.json
 		meson test -C "$dir" --no-rebuild --print-errorlogs "$@" </dev/null | grep -vE '^(ninja|$)'
 		tally "$dir"
 	fi

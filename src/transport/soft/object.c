@@ -189,7 +189,7 @@ int soft_obj_destroy(struct mlx5dv_devx_obj *pub)
 {
 	struct soft_obj *obj = (struct soft_obj *)pub;
 	struct soft_context *ctx;
-	uint8_t out[PRM_HDR_SZ];
+	uint8_t out[PRM_HDR_SZ] = { 0 };
 	int free_lock = 0, err = context_of(pub, &ctx);
 
 	if (err)

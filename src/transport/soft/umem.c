@@ -86,7 +86,7 @@ static int create_umem(struct soft_context *ctx, struct soft_umem *u, const stru
 	uint32_t offset = (uint32_t)((uintptr_t)req->addr % PAGE);
 	unsigned int shift = PAGE_SHIFT;
 	uint64_t pages = (offset + req->size + PAGE - 1) >> shift;
-	uint8_t out[PRM_SZ(create_umem_out)], *in;
+	uint8_t out[PRM_SZ(create_umem_out)] = { 0 }, *in;
 	struct prm_box b, um, o = prm_in(out, sizeof(out)), d = prm_out(u->child.destroy, sizeof(u->child.destroy));
 	bool write = req->access & IBV_ACCESS_LOCAL_WRITE;
 	size_t inlen;
@@ -189,7 +189,7 @@ int soft_umem_dereg(struct mlx5dv_devx_umem *pub)
 	struct soft_umem *u = (struct soft_umem *)pub;
 	struct ibv_context *ibv = __atomic_load_n(&u->pub.context, __ATOMIC_ACQUIRE);
 	struct soft_context *ctx = soft_ctx(ibv);
-	uint8_t out[PRM_HDR_SZ];
+	uint8_t out[PRM_HDR_SZ] = { 0 };
 	int idle = 0, err;
 
 	if (!ibv)
