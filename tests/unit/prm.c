@@ -31,7 +31,7 @@ static uint64_t cut(uint64_t v, uint32_t width)
 
 static void get_everywhere(void **state)
 {
-	uint8_t buf[24];
+	uint8_t buf[24] = { 0 };
 	struct prm_box b = prm_in(buf, sizeof(buf));
 
 	for (size_t i = 0; i < sizeof(buf); i++)
