@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""
+The exported names: what the version script says, what the headers declare, what the library has, and what rdma-core has.
+The model imports nothing that would let it wait, read a file or ask the time.
+
+symbols.py library libhca.a opendevx.map include-dir compiler
+"""
+import os
+import re
+import subprocess
+import sys
+
+# What rdma-core exports and we leave to it (src/api/pass.c says why).
+LEFT = re.compile(r'''
+    ibv_(copy_(ah_attr|path_rec|qp_attr)_\w+|ack_async_event|import_device|fork_init|is_fork_initialized|
+         do(fork|ntfork)_range|dontfork_range|get_sysfs_path|read_sysfs_file|rate_to_\w+|\w+_str) |
+    m\w+_to_ibv_rate |
+    _mlx5dv_mkey_check |
+    mlx5dv_(destroy_mkey|destroy_flow_matcher|destroy_steering_anchor|dek_(query|destroy)|crypto_login_(query|destroy)|
+            free_var|pp_free|sched_(node|leaf)_(modify|destroy)|qp_cancel_posted_send_wrs|get_vfio_device_list|
+            dump_dr_\w+|dr_(domain|matcher|rule|table)_\w+|
+            dr_action_(destroy|modify_\w+|create_(default_miss|dest_(array|ib_port|root_table|table|vport)|drop|
+                       flow_(meter|sampler)|modify_header|packet_reformat|p\w+_vlan|tag)))
+    ''', re.X)
+
+# All that the model may use of the outside: memory, its bytes, text into a buffer, and what a compiler adds by itself.
+HCA_MAY = re.compile(r'''
+    malloc|calloc|realloc|free|mem(cpy|set|move|cmp|chr)|str(n?len|n?cmp|chr)|v?snprintf|__(mem\w+|v?snprintf)_chk|qsort|bsearch|
+    abort|__assert_fail|__stack_chk_fail|_GLOBAL_OFFSET_TABLE_|
+    __(asan|ubsan|tsan|sanitizer|gcov|llvm|sancov)_\w+|prm_\w+
+    ''', re.X)
+
+errors = []
+
+
+def error(text):
+    errors.append(text)
+
+
+def run(*cmd):
+    return subprocess.run(cmd, check=True, stdout=subprocess.PIPE, universal_newlines=True).stdout
+
+
+def exports(path):
+    """name -> its default version ('' when it has none)"""
+    found = {}
+    for line in run('nm', '-D', '--defined-only', path).splitlines():
+        kind, name = line.split()[-2:]
+        if kind == 'A':
+            continue
+        name, at, version = name.partition('@@')
+        if at or '@' not in name:
+            found[name] = version
+    return found
+
+
+def script(path):
+    found, node = {}, None
+    for line in open(path):
+        word = line.strip()
+        if word.endswith('{'):
+            node = word.split()[0]
+        elif re.fullmatch(r'\w+;', word):
+            if word[:-1] in found:
+                error(f'{word[:-1]} is twice in the version script')
+            found[word[:-1]] = node
+    return found
+
+
+def main():
+    lib, hca, version_script, include, cc = sys.argv[1:6]
+    wanted = script(version_script)
+    have = exports(lib)
+    for name in sorted(set(wanted) | set(have)):
+        if wanted.get(name) != have.get(name):
+            error(f'{name}: {wanted.get(name)} in the version script, {have.get(name)} in the library')
+
+    # Every odx_ name that a header declares, and no other.
+    declared = set()
+    for header in os.listdir(os.path.join(include, 'opendevx')):
+        if not header.endswith('.h'):
+            continue
+        text = open(os.path.join(include, 'opendevx', header)).read()
+        text = re.sub(r'/\*.*?\*/|^#.*?$', '', text, flags=re.S | re.M)
+        declared |= set(re.findall(r'\b(odx_\w+)\s*\([^;{}]*\)\s*;', text))
+    ours = {n for n, v in wanted.items() if v.startswith('OPENDEVX_')}
+    if declared != ours:
+        error(f'headers and version script differ: {sorted(declared ^ ours)}')
+    if any(not n.startswith('odx_') for n in ours):
+        error('a name of ours without odx_')
+
+    # rdma-core's names have its versions; a name that it has and we do not pass on is one that we know of.
+    for soname in ('libibverbs.so.1', 'libmlx5.so.1'):
+        path = run(cc, '-print-file-name=' + soname).strip()
+        theirs = exports(path)
+        if len(theirs) < 50:
+            error(f'{path}: too few names to be the right file')
+        prefix = 'IBVERBS_' if 'ibverbs' in soname else 'MLX5_'
+        for name, version in wanted.items():
+            if version.startswith(prefix) and theirs.get(name) != version:
+                error(f'{name}: {version} here, {theirs.get(name)} in {soname}')
+        for name, version in theirs.items():
+            if '_PRIVATE_' not in version and name not in wanted and not LEFT.fullmatch(name):
+                error(f'{name}: in {soname}, neither passed on nor known to be left out')
+
+    dynamic = run('readelf', '-dW', lib)
+    if re.search(r'NEEDED.*(ibverbs|mlx5)', dynamic):
+        error('the library links to rdma-core')
+    if 'NODELETE' not in dynamic:
+        error('the library can be unloaded')
+    if '[libopendevx.so.0]' not in dynamic:
+        error('the soname is not libopendevx.so.0')
+
+    nm = run('nm', hca)
+    defined = set(re.findall(r' [A-TV-Za-tv-z] (\w+)$', nm, re.M))
+    for name in sorted(set(re.findall(r' U (\w+)$', nm, re.M)) - defined):
+        if not HCA_MAY.fullmatch(name):
+            error(f'the model uses {name}')
+    if 'hca_submit' not in defined:
+        error('the model has no hca_submit: this is not its library')
+
+    for text in errors:
+        print(text, file=sys.stderr)
+    return bool(errors)
+
+
+sys.exit(main())
