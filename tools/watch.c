@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <curses.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -40,20 +41,27 @@ static void draw(struct report *r, const char *state)
 	refresh();
 }
 
-/* True: the user wants to go. No more keys can come: the same. */
+/*
+ * True: the user wants to go, or the terminal has gone. The wait is in steps, because curses may miss a resize that comes
+ * just before it sleeps and sees it at the next look.
+ */
 static bool wants_out(struct report *r, const char *state, FILE *keys, bool wait)
 {
+	timeout(wait ? 250 : 0);
 	for (;;) {
-		int key;
+		struct pollfd pfd = { .fd = fileno(keys), .events = POLLIN };
+		int key = getch();
 
-		timeout(wait ? -1 : 0);
-		key = getch();
 		if (key == 'q' || key == 'Q')
 			return true;
 		if (key == KEY_RESIZE)
 			draw(r, state);
-		else if (key == ERR)
-			return wait || feof(keys);
+		if (key != ERR)
+			continue;
+		if (poll(&pfd, 1, 0) == 1 && pfd.revents & (POLLHUP | POLLERR | POLLNVAL))
+			return true;
+		if (!wait)
+			return false;
 	}
 }
 

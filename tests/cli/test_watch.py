@@ -79,7 +79,7 @@ class Watch(DevxTest):
 
     def test_resize(self):
         t = self.terminal("counters", "--watch", LOOPBACK)
-        t.until(rb"read to the end")
+        t.until(rb"read to the end.*p99 [0-9.]+ us")
         seen = len(t.text)
         t.resize(12)
         os.killpg(t.child.pid, signal.SIGWINCH)
