@@ -289,13 +289,23 @@ static bool submit(struct session *s, const struct session_bulk *b, uint32_t at,
 	return true;
 }
 
+/* Few counters are spread over 16 queries or so too, so that some are in flight while others are answered. */
+static uint32_t per_query(const struct session *s)
+{
+	uint32_t n = s->n_counters / 16 + 1;
+
+	return n < SESSION_PER_QUERY ? n : SESSION_PER_QUERY;
+}
+
 bool session_read(struct session *s, struct session_counter *values)
 {
+	uint32_t n = per_query(s);
+
 	for (uint32_t i = 0; i < s->n_bulks; i++)
-		for (uint32_t at = 0; at < s->bulks[i].used; at += SESSION_PER_QUERY) {
+		for (uint32_t at = 0; at < s->bulks[i].used; at += n) {
 			uint32_t left = s->bulks[i].used - at;
 
-			if (!submit(s, &s->bulks[i], at, left < SESSION_PER_QUERY ? left : SESSION_PER_QUERY, values))
+			if (!submit(s, &s->bulks[i], at, left < n ? left : n, values))
 				return false;
 		}
 	while (s->n_free < s->in_flight)

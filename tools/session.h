@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #define SESSION_SAMPLES 65536u /* the newest times are kept */
-#define SESSION_PER_QUERY 512u /* counters in one query: an outbox of 8,208 bytes */
+#define SESSION_PER_QUERY 512u /* counters in one query at most: an outbox of 8,208 bytes */
 
 struct session_counter {
 	uint64_t packets;
