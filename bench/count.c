@@ -85,6 +85,15 @@ void *mmap(void *addr, size_t len, int prot, int flags, int fd, off_t off)
 	return (void *)syscall(SYS_mmap, addr, len, prot, flags, fd, off);
 }
 
+/* Address space that was reserved becomes memory. */
+int mprotect(void *addr, size_t len, int prot)
+{
+	atomic_fetch_add(&calls, 1);
+	if (prot != PROT_NONE)
+		atomic_fetch_add(&bytes, (int64_t)len);
+	return (int)syscall(SYS_mprotect, addr, len, prot);
+}
+
 int munmap(void *addr, size_t len)
 {
 	atomic_fetch_sub(&bytes, (int64_t)len);

@@ -4,11 +4,12 @@
 #include "device.h"
 #include "pool.h"
 
-#define FIRST_CHUNK (16u << 10)
-#define LAST_CHUNK (256u << 10)
+#define CHUNK ((size_t)8 << 20) /* address space reserved at a time */
+#define PAGE ((size_t)4096)
 
+/* At the start of each chunk but the first: what to unmap besides. */
 struct pool_chunk {
-	struct pool_chunk *next;
+	char *base;
 	size_t size;
 };
 
@@ -27,23 +28,50 @@ static unsigned int class_of(size_t box, size_t *bytes)
 	return POOL_FINE + (log - 9) * 8 + eighth;
 }
 
+static size_t pages(size_t bytes)
+{
+	return (bytes + PAGE - 1) & ~(PAGE - 1);
+}
+
+/* Address space for one more chunk. Less than wanted is better than none (RLIMIT_AS). */
+static bool reserve(struct pool *p, size_t need)
+{
+	size_t header = p->base ? sizeof(struct pool_chunk) : 0, first = pages(need + header);
+
+	for (size_t size = CHUNK; size >= first; size /= 2) {
+		char *base = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+		if (base == MAP_FAILED)
+			continue;
+		if (mprotect(base, first, PROT_READ | PROT_WRITE)) {
+			munmap(base, size);
+			return false;
+		}
+		if (header)
+			*(struct pool_chunk *)base = (struct pool_chunk){ .base = p->base, .size = p->size };
+		p->base = base;
+		p->size = size;
+		p->at = base + header;
+		p->end = base + first;
+		p->n_chunks++;
+		return true;
+	}
+	return false;
+}
+
+/*
+ * Commands lie without gaps: a chunk grows where it is, by no more than the command needs, in pages. It happens only below the
+ * high-water mark, so that many small steps cost little over time and nothing lies idle.
+ */
 static bool grow(struct pool *p, size_t need)
 {
-	size_t size = p->next_chunk ? p->next_chunk : FIRST_CHUNK;
-	struct pool_chunk *c;
+	size_t committed = (size_t)(p->end - p->base), step = pages(need - (size_t)(p->end - p->at));
 
-	while (size < need + sizeof(*c))
-		size *= 2;
-	c = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (c == MAP_FAILED)
+	if (p->size - committed < step)
+		return reserve(p, need);
+	if (mprotect(p->end, step, PROT_READ | PROT_WRITE))
 		return false;
-	c->next = p->chunks;
-	c->size = size;
-	p->chunks = c;
-	p->at = (char *)(c + 1);
-	p->end = (char *)c + size;
-	if (size < LAST_CHUNK)
-		p->next_chunk = size * 2;
+	p->end += step;
 	return true;
 }
 
@@ -76,11 +104,14 @@ void pool_put(struct pool *p, struct soft_cmd *cmd, size_t box)
 
 void pool_destroy(struct pool *p)
 {
-	while (p->chunks) {
-		struct pool_chunk *c = p->chunks;
+	while (p->n_chunks) {
+		struct pool_chunk older = { .base = NULL };
 
-		p->chunks = c->next;
-		munmap(c, c->size);
+		if (--p->n_chunks)
+			older = *(struct pool_chunk *)p->base;
+		munmap(p->base, p->size);
+		p->base = older.base;
+		p->size = older.size;
 	}
 	*p = (struct pool){ .at = NULL };
 }

@@ -13,13 +13,12 @@ struct soft_cmd;
 #define POOL_FINE 32u   /* classes of 16 bytes up to 512, then eight to a doubling, up to 64 KiB */
 #define POOL_CLASSES (POOL_FINE + 7 * 8)
 
-struct pool_chunk;
-
 struct pool {
 	struct soft_cmd *free[POOL_CLASSES];
-	struct pool_chunk *chunks;
-	char *at, *end;    /* what is left of the newest chunk */
-	size_t next_chunk; /* bytes */
+	char *base;        /* the newest chunk of address space */
+	size_t size;
+	unsigned int n_chunks;
+	char *at, *end;    /* what is left of the newest chunk's memory */
 };
 
 /* A command with room for box bytes (at most 65,536); NULL: no memory. Not zeroed. */
