@@ -88,23 +88,23 @@ static int verbs_between(struct ibv_context *ctx)
 
 static int query_counter(struct mlx5dv_devx_obj *obj, uint32_t id, struct mlx5dv_devx_cmd_comp *comp)
 {
-	struct {
+	union {
 		struct mlx5dv_devx_async_cmd_hdr hdr;
-		uint8_t out[32];
+		uint8_t bytes[sizeof(struct mlx5dv_devx_async_cmd_hdr) + 32];
 	} got;
-	uint8_t in[32] = { 0 };
+	uint8_t in[32] = { 0 }, *out = got.bytes + sizeof(got.hdr);
 	struct pollfd p = { .fd = comp->fd, .events = POLLIN };
 
 	put16(in, QUERY_FLOW_COUNTER);
 	put32(in + 28, id);
 	memset(&got, 0xaa, sizeof(got));
-	CHECK(mlx5dv_devx_obj_query_async(obj, in, sizeof(in), sizeof(got.out), 0x1122334455667788, comp) == 0);
+	CHECK(mlx5dv_devx_obj_query_async(obj, in, sizeof(in), 32, 0x1122334455667788, comp) == 0);
 	CHECK(poll(&p, 1, 60000) == 1 && p.revents == POLLIN);
 	CHECK(mlx5dv_devx_get_async_cmd_comp(comp, &got.hdr, sizeof(got)) == 0);
 	CHECK(got.hdr.wr_id == 0x1122334455667788);
-	CHECK(got.out[0] == 0 && get32(got.out + 4) == 0);
+	CHECK(out[0] == 0 && get32(out + 4) == 0);
 	for (int i = 16; i < 32; i++) /* a new counter has counted nothing */
-		CHECK(got.out[i] == 0);
+		CHECK(out[i] == 0);
 	return 0;
 }
 
