@@ -72,7 +72,7 @@ static bool pin(void *fn)
 	       dlopen(info.dli_fname, RTLD_NOLOAD | RTLD_NODELETE | RTLD_LAZY) != NULL;
 }
 
-/* A second copy of this code in the process must not be taken for rdma-core: only the object that we are in can be told. */
+/* A definition in the object that we are in is our own, and would call itself for ever. */
 static bool is_ours(void *fn)
 {
 	Dl_info a, b;

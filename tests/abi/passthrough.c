@@ -5,6 +5,7 @@
  * or a provider of libibverbs brings them.
  */
 #include <dlfcn.h>
+#include <glob.h>
 #include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -218,9 +219,27 @@ static bool switched_off(void)
 	return env && !strcmp(env, "off");
 }
 
+/* The machine that runs this test may have a real card, which hides the device that nobody asked for. */
+static bool real_card(void)
+{
+	glob_t g;
+	bool found = false;
+
+	if (glob("/sys/class/infiniband/*/device/driver", 0, NULL, &g))
+		return false;
+	for (size_t i = 0; i < g.gl_pathc; i++) {
+		char *target = realpath(g.gl_pathv[i], NULL);
+
+		found |= target && !strcmp(strrchr(target, '/') + 1, "mlx5_core");
+		free(target);
+	}
+	globfree(&g);
+	return found;
+}
+
 static void device_list(void **state)
 {
-	int ours = switched_off() ? 0 : 1, n = -1;
+	int ours = asked_for() || (!switched_off() && !real_card()) ? 1 : 0, n = -1;
 	static char a, b;
 
 	reset();
