@@ -486,8 +486,8 @@ int soft_obj_query_async(struct mlx5dv_devx_obj *pub, const void *in, size_t inl
 
 	if (err)
 		return err;
-	if (!c)
-		err = EBADF;
+	if (!c) /* libmlx5 leaves fd -1 out of its ioctl, and the kernel misses it */
+		err = comp->fd == -1 ? EINVAL : EBADF;
 	if (!err)
 		err = check_query(ctx, (struct soft_obj *)pub, in, inlen, outlen);
 	if (!err)
