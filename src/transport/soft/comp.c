@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "device.h"
@@ -160,21 +161,36 @@ bool soft_owns_comp(const struct mlx5dv_devx_cmd_comp *pub)
 	return pub && comp_of(pub);
 }
 
+/* After a call that failed: is it worth another try, after a moment? */
+static bool wait_for_memory(void)
+{
+	const struct timespec moment = { .tv_nsec = 1000000 };
+
+	if (errno != ENOBUFS && errno != ENOMEM)
+		return false;
+	nanosleep(&moment, NULL);
+	return true;
+}
+
 /* Lock held, here and below. */
 static void set_token(struct soft_comp *c)
 {
 	if (c->token || c->dead)
 		return;
-	/* The socket is empty, so this cannot fail for lack of room; EINTR does not happen without waiting. */
-	c->token = send(c->peer, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL) == 1;
+	/* The socket is empty, so only the kernel's memory can lack. A poller waits for this byte: it must not be lost. */
+	while (send(c->peer, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL) != 1) {
+		if (!wait_for_memory())
+			return;
+	}
+	c->token = true;
 }
 
 static void take_token(struct soft_comp *c)
 {
 	char byte;
 
-	if (c->token)
-		recv(c->reader, &byte, 1, MSG_DONTWAIT);
+	while (c->token && recv(c->reader, &byte, 1, MSG_DONTWAIT) < 0 && wait_for_memory())
+		;
 	c->token = false;
 }
 
@@ -183,7 +199,8 @@ static void die(struct soft_comp *c)
 	if (c->dead)
 		return;
 	c->dead = true;
-	shutdown(c->peer, SHUT_WR);
+	while (shutdown(c->peer, SHUT_WR) && wait_for_memory())
+		;
 }
 
 static struct hca_cmd *pop(struct soft_comp *c)
@@ -486,8 +503,8 @@ int soft_obj_query_async(struct mlx5dv_devx_obj *pub, const void *in, size_t inl
 
 	if (err)
 		return err;
-	if (!c)
-		err = EBADF;
+	if (!c) /* libmlx5 leaves fd -1 out of its ioctl, and the kernel misses it */
+		err = comp->fd == -1 ? EINVAL : EBADF;
 	if (!err)
 		err = check_query(ctx, (struct soft_obj *)pub, in, inlen, outlen);
 	if (!err)

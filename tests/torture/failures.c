@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Fails each allocation and each system call of one whole run in turn, until a run passes in which none failed. Each run checks
+ * that an error has a sensible errno, that no completion is lost or doubled, and that memory and descriptors are given back.
+ * The linker wraps the functions, so that only calls of the library and of this file are met.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <opendevx/opendevx.h>
+#include <opendevx/soft.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define COMMANDS 40u
+
+#define CHECK(x)                                                                                                     \
+	do {                                                                                                         \
+		if (!(x)) {                                                                                          \
+			fprintf(stderr, "%s:%d: %s (failing %s, number %u)\n", __FILE__, __LINE__, #x, failing,      \
+				fail_at);                                                                            \
+			abort();                                                                                     \
+		}                                                                                                    \
+	} while (0)
+
+static const char *failing = "none";
+static unsigned int fail_at;
+static atomic_uint calls;
+static atomic_bool armed;
+static atomic_long blocks; /* heap blocks and mappings that the library holds */
+
+/* The call that is this run's? */
+static bool fail(const char *name)
+{
+	if (!atomic_load(&armed) || atomic_fetch_add(&calls, 1) + 1 != fail_at)
+		return false;
+	failing = name;
+	return true;
+}
+
+void *__real_malloc(size_t n);
+void *__real_calloc(size_t n, size_t size);
+void *__real_realloc(void *p, size_t n);
+void __real_free(void *p);
+void *__real_mmap64(void *at, size_t len, int prot, int flags, int fd, off_t off);
+int __real_munmap(void *at, size_t len);
+int __real_fcntl64(int fd, int cmd, ...);
+void *__wrap_malloc(size_t n);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_realloc(void *p, size_t n);
+void __wrap_free(void *p);
+void *__wrap_mmap64(void *at, size_t len, int prot, int flags, int fd, off_t off);
+int __wrap_munmap(void *at, size_t len);
+int __wrap_fcntl64(int fd, int cmd, ...);
+
+void *__wrap_malloc(size_t n)
+{
+	void *p = fail("malloc") ? NULL : __real_malloc(n);
+
+	if (!p)
+		errno = ENOMEM;
+	atomic_fetch_add(&blocks, p != NULL);
+	return p;
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+	void *p = fail("calloc") ? NULL : __real_calloc(n, size);
+
+	if (!p)
+		errno = ENOMEM;
+	atomic_fetch_add(&blocks, p != NULL);
+	return p;
+}
+
+void *__wrap_realloc(void *old, size_t n)
+{
+	void *p = fail("realloc") ? NULL : __real_realloc(old, n);
+
+	if (!p)
+		errno = ENOMEM;
+	atomic_fetch_add(&blocks, p && !old);
+	return p;
+}
+
+void __wrap_free(void *p)
+{
+	atomic_fetch_sub(&blocks, p != NULL);
+	__real_free(p);
+}
+
+/* Address space that the slabs reserve (PROT_NONE) stays for good. */
+void *__wrap_mmap64(void *at, size_t len, int prot, int flags, int fd, off_t off)
+{
+	void *p;
+
+	if (fail("mmap")) {
+		errno = ENOMEM;
+		return MAP_FAILED;
+	}
+	p = __real_mmap64(at, len, prot, flags, fd, off);
+	atomic_fetch_add(&blocks, p != MAP_FAILED && prot != PROT_NONE);
+	return p;
+}
+
+int __wrap_munmap(void *at, size_t len)
+{
+	atomic_fetch_sub(&blocks, 1);
+	return __real_munmap(at, len);
+}
+
+int __wrap_fcntl64(int fd, int cmd, ...)
+{
+	va_list ap;
+	long arg;
+
+	va_start(ap, cmd);
+	arg = va_arg(ap, long);
+	va_end(ap);
+	if (fail("fcntl")) {
+		errno = EMFILE;
+		return -1;
+	}
+	return __real_fcntl64(fd, cmd, arg);
+}
+
+/* type name(parameters), its arguments, what it returns when it fails, and the errno of that. */
+#define WRAP(type, name, params, args, bad, err)                                                                     \
+	type __real_##name params;                                                                                   \
+	type __wrap_##name params;                                                                                   \
+	type __wrap_##name params                                                                                    \
+	{                                                                                                            \
+		if (fail(#name)) {                                                                                   \
+			errno = (err);                                                                               \
+			return bad;                                                                                  \
+		}                                                                                                    \
+		return __real_##name args;                                                                           \
+	}
+
+WRAP(int, mprotect, (void *at, size_t len, int prot), (at, len, prot), -1, ENOMEM)
+WRAP(int, pthread_create, (pthread_t *t, const pthread_attr_t *a, void *(*fn)(void *), void *arg), (t, a, fn, arg), EAGAIN, 0)
+WRAP(int, socketpair, (int d, int type, int p, int sv[2]), (d, type, p, sv), -1, EMFILE)
+WRAP(int, fstat64, (int fd, struct stat *st), (fd, st), -1, ENOMEM)
+WRAP(int, eventfd, (unsigned int n, int flags), (n, flags), -1, EMFILE)
+WRAP(ssize_t, send, (int fd, const void *p, size_t n, int flags), (fd, p, n, flags), -1, ENOBUFS)
+WRAP(ssize_t, recv, (int fd, void *p, size_t n, int flags), (fd, p, n, flags), -1, ENOMEM)
+WRAP(int, shutdown, (int fd, int how), (fd, how), -1, ENOBUFS)
+WRAP(FILE *, fopen64, (const char *path, const char *mode), (path, mode), NULL, EMFILE)
+
+static unsigned int open_fds(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	unsigned int n = 0;
+
+	while (readdir(dir))
+		n++;
+	closedir(dir);
+	return n;
+}
+
+static bool sensible(int err)
+{
+	return err == ENOMEM || err == EMFILE || err == EAGAIN || err == EREMOTEIO || err == ENOBUFS;
+}
+
+struct run {
+	struct ibv_device *dev;
+	struct ibv_context *ctx;
+	struct mlx5dv_devx_umem *umem;
+	struct mlx5dv_devx_obj *obj;
+	struct mlx5dv_devx_cmd_comp *comp;
+	unsigned int submitted, got;
+	unsigned char seen[COMMANDS];
+};
+
+static void submit_all(struct run *r, uint32_t id)
+{
+	uint8_t in[32] = { 0x09, 0x3b };
+
+	memcpy(in + 28, &id, 4);
+	for (uint64_t i = 0; i < COMMANDS; i++) {
+		int err = mlx5dv_devx_obj_query_async(r->obj, in, sizeof(in), i * 700, i, r->comp);
+
+		CHECK(!err || sensible(err));
+		if (err)
+			r->seen[i] = 1; /* refused */
+		else
+			r->submitted++;
+	}
+}
+
+/* Readiness must not be lost: each record is waited for with poll. */
+static void get_all(struct run *r)
+{
+	static struct {
+		uint64_t wr_id;
+		uint8_t out[65536];
+	} rec;
+
+	while (r->got < r->submitted) {
+		struct pollfd p = { .fd = r->comp->fd, .events = POLLIN };
+		int err;
+
+		CHECK(poll(&p, 1, 10000) == 1);
+		CHECK(p.revents == POLLIN);
+		err = mlx5dv_devx_get_async_cmd_comp(r->comp, (struct mlx5dv_devx_async_cmd_hdr *)&rec, sizeof(rec));
+		if (err) {
+			CHECK(sensible(err));
+			continue;
+		}
+		CHECK(rec.wr_id < COMMANDS && r->seen[rec.wr_id]++ == 0);
+		r->got++;
+	}
+	for (unsigned int i = 0; i < COMMANDS; i++)
+		CHECK(r->seen[i] == 1);
+}
+
+#define MAKE(what)                                                                                                   \
+	do {                                                                                                         \
+		errno = 0;                                                                                           \
+		if (!(what)) {                                                                                       \
+			CHECK(sensible(errno));                                                                      \
+			return;                                                                                      \
+		}                                                                                                    \
+	} while (0)
+
+static void work(struct run *r, const char *spec, void *mem)
+{
+	uint8_t in[64] = { 0x09, 0x39 }, out[16];
+	uint32_t id;
+
+	in[15] = 1;
+	MAKE(r->dev = odx_soft_create(spec));
+	MAKE(r->ctx = mlx5dv_open_device(r->dev, NULL));
+	MAKE(r->umem = mlx5dv_devx_umem_reg(r->ctx, mem, 8192, 1));
+	MAKE(r->obj = mlx5dv_devx_obj_create(r->ctx, in, 16, out, sizeof(out)));
+	memcpy(&id, out + 8, 4);
+	MAKE(r->comp = mlx5dv_devx_create_cmd_comp(r->ctx));
+	submit_all(r, id);
+	get_all(r);
+}
+
+/* What a destroy gives while something fails may be repeated. */
+static void undo(struct run *r)
+{
+	int err;
+
+	mlx5dv_devx_destroy_cmd_comp(r->comp);
+	while (r->obj && (err = mlx5dv_devx_obj_destroy(r->obj)))
+		CHECK(sensible(err));
+	while (r->umem && (err = mlx5dv_devx_umem_dereg(r->umem)))
+		CHECK(sensible(err));
+	CHECK(ibv_close_device(r->ctx) == 0);
+	CHECK(odx_soft_destroy(r->dev) == 0);
+}
+
+/* How many calls failed in turn. inline makes the calls the same in each run; the device thread is how programs run. */
+static unsigned int fail_each(const char *spec, void *mem)
+{
+	unsigned int fds = open_fds();
+
+	for (fail_at = 1;; fail_at++) {
+		long before = atomic_load(&blocks);
+		struct run r = { .dev = NULL };
+
+		failing = "none";
+		atomic_store(&calls, 0);
+		atomic_store(&armed, true);
+		work(&r, spec, mem);
+		undo(&r);
+		atomic_store(&armed, false);
+		CHECK(atomic_load(&blocks) == before);
+		CHECK(open_fds() == fds);
+		if (atomic_load(&calls) < fail_at) {
+			CHECK(r.got == COMMANDS);
+			return fail_at - 1;
+		}
+	}
+}
+
+int main(void)
+{
+	void *mem = aligned_alloc(4096, 8192);
+	unsigned int n;
+
+	CHECK(mem);
+	memset(mem, 0, 8192);
+	n = fail_each("inline", mem);
+	n += fail_each("seed=5", mem);
+	printf("%u calls failed in turn\n", n);
+	free(mem);
+	return 0;
+}
