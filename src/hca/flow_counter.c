@@ -97,7 +97,7 @@ static enum syn alloc_flow_counter(struct hca *h, struct call *c)
 		return SYN_COUNTER_BULK;
 	if (pdn && !pd)
 		return SYN_PD;
-	fc = calloc(1, sizeof(*fc));
+	fc = (struct flow_counter *)obj_alloc(OBJ_FLOW_COUNTER, c->uid);
 	if (!fc)
 		return SYN_NO_MEMORY;
 	fc->values = log ? calloc(1u << log, sizeof(*fc->values)) : &fc->one;
@@ -109,7 +109,7 @@ static enum syn alloc_flow_counter(struct hca *h, struct call *c)
 		free(fc);
 		return why;
 	}
-	fc->obj = (struct hca_obj){ .id = id, .uid = c->uid, .type = OBJ_FLOW_COUNTER };
+	fc->obj.id = id;
 	fc->log = (uint8_t)log;
 	fc->n = 1u << log;
 	for (uint32_t i = 0; i < fc->n; i++)
@@ -197,10 +197,8 @@ static enum syn query_flow_counter(struct hca *h, struct call *c)
 
 bool hca_traffic(struct hca *h, uint32_t id, uint64_t packets, uint64_t octets)
 {
-	struct flow_counter *fc = NULL;
+	struct flow_counter *fc = (struct flow_counter *)obj_in_entry(obj_peek(h, OBJ_FLOW_COUNTER, id));
 
-	if (id <= FLOW_COUNTER_LAST && h->tables[OBJ_FLOW_COUNTER].pages && h->tables[OBJ_FLOW_COUNTER].pages[id >> 12])
-		fc = (struct flow_counter *)obj_in_entry(obj_entry(h, OBJ_FLOW_COUNTER, id));
 	if (!fc)
 		return false;
 	fc->values[id - fc->obj.id].packets += packets;

@@ -10,14 +10,14 @@
 
 /* A busy of SYN_OK: nothing refers to objects of this type. */
 const struct obj_class obj_classes[OBJ_N_TYPES] = {
-	[OBJ_PD] = { sizeof(struct hca_obj), 1, 0xffffff, SYN_PD, SYN_PD_BUSY, SYN_PD_LIMIT, NULL },
-	[OBJ_UMEM] = { sizeof(struct umem), 1, 0xffffff, SYN_UMEM, SYN_UMEM_BUSY, SYN_UMEM_LIMIT, umem_fini },
-	[OBJ_MKEY] = { sizeof(struct mkey), MKEY_FIRST, ID24_LAST, SYN_MKEY, SYN_OK, SYN_MKEY_LIMIT, NULL },
-	[OBJ_CQ] = { sizeof(struct cq), CQN_FIRST, ID24_LAST, SYN_CQ, SYN_CQ_BUSY, SYN_CQ_LIMIT, NULL },
-	[OBJ_QP] = { sizeof(struct qp), QPN_FIRST, QPN_FIRST + (1u << QP_LOG_MAX) - 1, SYN_QP, SYN_OK, SYN_QP_LIMIT, NULL },
-	[OBJ_Q_COUNTER] = { sizeof(struct hca_obj), 1, Q_COUNTER_LAST, SYN_Q_COUNTER, SYN_Q_COUNTER_BUSY,
+	[OBJ_PD] = { sizeof(struct hca_obj), 0, 1, 0xffffff, SYN_PD, SYN_PD_BUSY, SYN_PD_LIMIT, NULL },
+	[OBJ_UMEM] = { sizeof(struct umem), 0, 1, 0xffffff, SYN_UMEM, SYN_UMEM_BUSY, SYN_UMEM_LIMIT, umem_fini },
+	[OBJ_MKEY] = { sizeof(struct mkey), 2, MKEY_FIRST, ID24_LAST, SYN_MKEY, SYN_OK, SYN_MKEY_LIMIT, NULL },
+	[OBJ_CQ] = { sizeof(struct cq), CQ_LINKS, CQN_FIRST, ID24_LAST, SYN_CQ, SYN_CQ_BUSY, SYN_CQ_LIMIT, NULL },
+	[OBJ_QP] = { sizeof(struct qp), QP_LINKS, QPN_FIRST, QPN_FIRST + (1u << QP_LOG_MAX) - 1, SYN_QP, SYN_OK, SYN_QP_LIMIT, NULL },
+	[OBJ_Q_COUNTER] = { sizeof(struct hca_obj), 0, 1, Q_COUNTER_LAST, SYN_Q_COUNTER, SYN_Q_COUNTER_BUSY,
 			    SYN_Q_COUNTER_LIMIT, NULL },
-	[OBJ_FLOW_COUNTER] = { sizeof(struct flow_counter), FLOW_COUNTER_FIRST, FLOW_COUNTER_LAST, SYN_COUNTER,
+	[OBJ_FLOW_COUNTER] = { sizeof(struct flow_counter), 1, FLOW_COUNTER_FIRST, FLOW_COUNTER_LAST, SYN_COUNTER,
 			       SYN_OK, SYN_COUNTER_LIMIT, flow_counter_fini },
 };
 
@@ -83,13 +83,12 @@ struct hca *hca_new(const struct hca_config *config, const struct hca_host *ops,
 	h->host = host;
 	h->rng = config->seed;
 	h->sched = sched_new();
-	h->user_objs = malloc((UID_MAX + 1) * sizeof(*h->user_objs));
+	h->user_objs = calloc(UID_MAX + 1, sizeof(*h->user_objs));
 	if (!h->sched || !h->user_objs) {
 		hca_free(h);
 		return NULL;
 	}
-	memset(h->user_objs, 0xff, (UID_MAX + 1) * sizeof(*h->user_objs)); /* UID_FREE */
-	h->user_objs[0] = 0; /* the driver's own */
+	h->user_objs[0] = 1; /* the driver's own */
 	for (size_t t = 0; t < sizeof(op_tables) / sizeof(op_tables[0]); t++)
 		for (const struct hca_op *op = op_tables[t]; op->opcode; op++)
 			h->op_of[op->opcode] = op;
@@ -127,7 +126,7 @@ static enum syn check(struct hca *h, const struct hca_op *op, struct call *c)
 		return SYN_OUT_LEN;
 	if (op->op_mods != OP_MOD_ANY && c->op_mod > op->op_mods)
 		return SYN_OP_MOD;
-	if (c->uid > UID_MAX || h->user_objs[c->uid] == UID_FREE)
+	if (c->uid > UID_MAX || !h->user_objs[c->uid])
 		return SYN_UID;
 	if (op->kind == OP_DRIVER && c->uid)
 		return SYN_PRIVILEGED;
@@ -143,6 +142,34 @@ static enum syn check(struct hca *h, const struct hca_op *op, struct call *c)
 	if (op->kind == OP_ON || op->kind == OP_DESTROY)
 		return find_object(h, op, c);
 	return SYN_OK;
+}
+
+#define PREFETCH 16u
+
+/* Three walks, so that each one's loads overlap: inboxes, table entries, objects. */
+void hca_prefetch(struct hca *h, const struct hca_cmd *cmds, unsigned int n)
+{
+	void **entries[PREFETCH];
+	const struct hca_cmd *cmd;
+	unsigned int i;
+
+	if (n > PREFETCH)
+		n = PREFETCH;
+	for (cmd = cmds, i = 0; i < n; cmd = cmd->next, i++)
+		__builtin_prefetch(cmd->box);
+	for (cmd = cmds, i = 0; i < n; cmd = cmd->next, i++) {
+		struct prm_box in = prm_in(cmd->box, cmd->inlen);
+		uint16_t opcode = (uint16_t)PRM_GET(&in, nop_in, opcode);
+		const struct hca_op *op = opcode < 0x1000 ? h->op_of[opcode] : NULL;
+
+		entries[i] = op && op->id_width ?
+				     obj_peek(h, op->type, (uint32_t)prm_get(&in, op->id_bit, op->id_width)) : NULL;
+		if (entries[i])
+			__builtin_prefetch(entries[i]);
+	}
+	for (i = 0; i < n; i++)
+		if (obj_in_entry(entries[i]))
+			__builtin_prefetch(*entries[i]);
 }
 
 static enum syn execute(struct hca *h, struct call *c)

@@ -63,6 +63,11 @@ void hca_free(struct hca *h); /* no command may be inside */
 
 /* Every submitted command comes back from hca_due() exactly once. */
 void hca_submit(struct hca *h, struct hca_cmd *cmd, uint64_t now);
+/*
+ * Commands (a chain by next) that will be submitted soon: brings what they will touch towards the cache, so that with many
+ * objects the misses of several commands overlap. Changes nothing.
+ */
+void hca_prefetch(struct hca *h, const struct hca_cmd *cmds, unsigned int n);
 bool hca_stalled(const struct hca *h); /* every slot is owned by a command that timed out: drivers refuse new ones (EAGAIN) */
 struct hca_cmd *hca_due(struct hca *h, uint64_t now); /* the next that has ended by now, or NULL */
 uint64_t hca_next(struct hca *h);                     /* when the next one ends; HCA_NEVER */

@@ -17,11 +17,10 @@ enum syn {
 
 enum obj_type { OBJ_NONE, OBJ_PD, OBJ_UMEM, OBJ_MKEY, OBJ_CQ, OBJ_QP, OBJ_Q_COUNTER, OBJ_FLOW_COUNTER, OBJ_N_TYPES };
 
-#define OBJ_LINKS 6
-
 /*
  * An object: every type begins with one. refs counts the objects that link to it, and refuses its destruction.
- * links are what this one refers to; obj_free() drops them.
+ * links are what this one refers to; obj_free() drops them. They lie behind the type's own fields, out of the way of a
+ * command that only reads those.
  */
 struct hca_obj {
 	uint32_t id;
@@ -29,12 +28,13 @@ struct hca_obj {
 	uint8_t type;
 	uint8_t n_links;
 	uint32_t refs;
-	struct hca_obj *links[OBJ_LINKS];
+	struct hca_obj **links;
 };
 
 /* What the table of objects needs to know of a type. */
 struct obj_class {
 	uint32_t size;     /* of the whole struct */
+	uint32_t max_links;
 	uint32_t first_id;
 	uint32_t max_id;
 	enum syn missing, busy, limit;
@@ -94,7 +94,7 @@ struct hca {
 	struct hca_host ops;
 	void *host;
 	struct obj_table tables[OBJ_N_TYPES];
-	uint32_t *user_objs; /* by uid: UID_FREE, or how many objects it has */
+	uint32_t *user_objs; /* by uid: 0 when it is free, else 1 and the number of its objects */
 	uint64_t rng;
 	struct sched *sched;
 	const struct hca_op *op_of[0x1000];
@@ -103,7 +103,6 @@ struct hca {
 };
 
 #define UID_MAX 0xfffe
-#define UID_FREE UINT32_MAX
 
 extern const struct obj_class obj_classes[OBJ_N_TYPES];
 
@@ -111,17 +110,22 @@ extern const struct obj_class obj_classes[OBJ_N_TYPES];
 struct hca_obj *obj_find(struct hca *h, enum obj_type type, uint32_t id, uint16_t uid);
 /* A zeroed object with an id of its own. NULL with *why set: the type's limit, or no memory. */
 struct hca_obj *obj_new(struct hca *h, enum obj_type type, uint16_t uid, enum syn *why);
-void obj_link(struct hca_obj *holder, struct hca_obj *target); /* at most OBJ_LINKS */
+void obj_link(struct hca_obj *holder, struct hca_obj *target); /* at most the class's max_links */
 void obj_unlink_last(struct hca_obj *holder);
 void obj_free(struct hca *h, struct hca_obj *obj);             /* refs is zero; drops its links */
 /* The entry of an id in the type's table, whole range made present first; NULL: no memory, or past max_id. */
 void **obj_entry(struct hca *h, enum obj_type type, uint32_t id);
+/* The entry as it is; NULL: there is none. */
+void **obj_peek(struct hca *h, enum obj_type type, uint32_t id);
 /* The object in a table's entry, or NULL when the entry is empty or a free id. */
 static inline struct hca_obj *obj_in_entry(void **e)
 {
 	return !e || !*e || (uintptr_t)*e & 1 ? NULL : *e;
 }
 void obj_tables_free(struct hca *h);
+
+/* Memory for an object of the type, zeroed but for its links and type, with no id yet. NULL: no memory. */
+struct hca_obj *obj_alloc(enum obj_type type, uint16_t uid);
 
 /* Flow counters take ranges of ids instead of single ones (flow_counter.c). */
 void flow_counter_free(struct hca *h, struct hca_obj *obj);

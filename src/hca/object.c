@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Tables of objects: an id finds its object in two loads, however many there are. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "model.h"
 
@@ -23,16 +24,38 @@ void **obj_entry(struct hca *h, enum obj_type type, uint32_t id)
 	return &(*page)[id & (PAGE_IDS - 1)];
 }
 
-struct hca_obj *obj_find(struct hca *h, enum obj_type type, uint32_t id, uint16_t uid)
+void **obj_peek(struct hca *h, enum obj_type type, uint32_t id)
 {
 	const struct obj_table *t = &h->tables[type];
-	struct hca_obj *obj;
-	void **page;
+	void **page = t->pages && id <= obj_classes[type].max_id ? t->pages[id >> PAGE_BITS] : NULL;
 
-	if (!t->pages || id > obj_classes[type].max_id || !(page = t->pages[id >> PAGE_BITS]))
-		return NULL;
-	obj = obj_in_entry(&page[id & (PAGE_IDS - 1)]);
+	return page ? &page[id & (PAGE_IDS - 1)] : NULL;
+}
+
+struct hca_obj *obj_find(struct hca *h, enum obj_type type, uint32_t id, uint16_t uid)
+{
+	struct hca_obj *obj = obj_in_entry(obj_peek(h, type, id));
+
 	return obj && obj->uid == uid ? obj : NULL;
+}
+
+#define CACHE_LINE 64u
+
+/* On a cache line of its own: among a million objects a command touches one, so it should cost one miss. */
+struct hca_obj *obj_alloc(enum obj_type type, uint16_t uid)
+{
+	const struct obj_class *class = &obj_classes[type];
+	size_t links = (class->size + sizeof(void *) - 1) & ~(sizeof(void *) - 1);
+	size_t size = links + class->max_links * sizeof(void *);
+	struct hca_obj *obj = aligned_alloc(CACHE_LINE, (size + CACHE_LINE - 1) & ~(size_t)(CACHE_LINE - 1));
+
+	if (!obj)
+		return NULL;
+	memset(obj, 0, size);
+	obj->uid = uid;
+	obj->type = (uint8_t)type;
+	obj->links = (struct hca_obj **)((char *)obj + links);
+	return obj;
 }
 
 struct hca_obj *obj_new(struct hca *h, enum obj_type type, uint16_t uid, enum syn *why)
@@ -52,7 +75,7 @@ struct hca_obj *obj_new(struct hca *h, enum obj_type type, uint16_t uid, enum sy
 		t->next = class->first_id;
 	id = t->free_head ? t->free_head - 1 : t->next;
 	entry = obj_entry(h, type, id);
-	obj = calloc(1, class->size);
+	obj = obj_alloc(type, uid);
 	if (!entry || !obj) {
 		free(obj);
 		return NULL;
@@ -62,7 +85,7 @@ struct hca_obj *obj_new(struct hca *h, enum obj_type type, uint16_t uid, enum sy
 	else
 		t->next++;
 	*entry = obj;
-	*obj = (struct hca_obj){ .id = id, .uid = uid, .type = (uint8_t)type };
+	obj->id = id;
 	t->count++;
 	h->user_objs[uid]++;
 	*why = SYN_OK;

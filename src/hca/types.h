@@ -24,6 +24,7 @@ struct counter {
 #define FLOW_COUNTER_LAST 0xffffffu
 #define FLOW_COUNTER_LOG_MAX 18 /* the largest flow_counter_bulk_log_size */
 
+/* With its header one cache line, for a single counter. */
 struct flow_counter {
 	struct hca_obj obj;
 	uint32_t n;
@@ -31,6 +32,8 @@ struct flow_counter {
 	struct counter *values; /* a single counter's is inside */
 	struct counter one;
 };
+
+_Static_assert(sizeof(struct flow_counter) <= 64, "a query of a single counter touches one cache line of it");
 
 void flow_counter_fini(struct hca_obj *obj);
 
@@ -43,10 +46,14 @@ struct mkey {
 	uint8_t mkc[PRM_SZ(mkc)];
 };
 
+#define CQ_LINKS 2u /* queue, doorbell record */
+
 struct cq {
 	struct hca_obj obj;
 	uint8_t cqc[PRM_SZ(cqc)];
 };
+
+#define QP_LINKS 6u /* PD, two CQs, queue, doorbell record, q counter */
 
 struct qp {
 	struct hca_obj obj;

@@ -7,9 +7,9 @@
 static enum syn create_uctx(struct hca *h, struct call *c)
 {
 	for (uint32_t uid = 1; uid <= UID_MAX; uid++) {
-		if (h->user_objs[uid] != UID_FREE)
+		if (h->user_objs[uid])
 			continue;
-		h->user_objs[uid] = 0;
+		h->user_objs[uid] = 1;
 		PRM_SET(&c->out, create_uctx_out, uid, uid);
 		return SYN_OK;
 	}
@@ -20,11 +20,11 @@ static enum syn destroy_uctx(struct hca *h, struct call *c)
 {
 	uint32_t uid = (uint32_t)PRM_GET(&c->in, destroy_uctx_in, uid);
 
-	if (!uid || uid > UID_MAX || h->user_objs[uid] == UID_FREE)
+	if (!uid || uid > UID_MAX || !h->user_objs[uid])
 		return SYN_UID;
-	if (h->user_objs[uid])
+	if (h->user_objs[uid] > 1)
 		return SYN_UID_OBJECTS;
-	h->user_objs[uid] = UID_FREE;
+	h->user_objs[uid] = 0;
 	return SYN_OK;
 }
 

@@ -28,8 +28,15 @@ const char *syn_name(enum syn s)
 /* The linker sends the model's allocations through these. */
 void *__real_malloc(size_t n);
 void *__real_calloc(size_t n, size_t size);
+void *__real_aligned_alloc(size_t align, size_t size);
 void *__wrap_malloc(size_t n);
 void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_aligned_alloc(size_t align, size_t size);
+
+void *__wrap_aligned_alloc(size_t align, size_t size)
+{
+	return fail_alloc && !--fail_alloc ? NULL : __real_aligned_alloc(align, size);
+}
 
 void *__wrap_malloc(size_t n)
 {

@@ -89,7 +89,7 @@ static void user_contexts(void **state)
 	CMD(&c, NOP, a, nop);
 	cmd_refused(d, &c, SYN_UID);
 	for (uint32_t uid = 1; uid <= UID_MAX; uid++)
-		d->h->user_objs[uid] = 0;
+		d->h->user_objs[uid] = 1;
 	CMD(&c, CREATE_UCTX, 0, create_uctx);
 	cmd_refused(d, &c, SYN_UID_LIMIT);
 	destroy_uctx(d, UID_MAX, SYN_OK);

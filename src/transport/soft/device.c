@@ -11,7 +11,7 @@
 
 pthread_mutex_t soft_registry = PTHREAD_MUTEX_INITIALIZER;
 
-struct slab soft_handles = SLAB_INIT(struct soft_handle, (size_t)1 << 24);
+struct slab soft_handles = SLAB_INIT(struct soft_handle, (size_t)1 << 25);
 struct slab soft_contexts = SLAB_INIT(struct soft_context, (size_t)1 << 26);
 struct slab soft_objs = SLAB_INIT(struct soft_obj, (size_t)1 << 32);
 struct slab soft_umems = SLAB_INIT(struct soft_umem, (size_t)1 << 31);

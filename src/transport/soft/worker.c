@@ -80,20 +80,30 @@ static void deliver(struct soft_device *dev, uint64_t now)
 		soft_comp_push(soft_cmd_of(head)->comp, head, tail, n);
 }
 
+#define GROUP 16u
+
 void soft_pump(struct soft_device *dev)
 {
 	struct hca_cmd *cmd, *next;
 	uint64_t now = soft_now(dev), due;
+	unsigned int n;
 
 	pthread_mutex_lock(&dev->queue_lock);
 	cmd = dev->queue_head;
 	dev->queue_head = dev->queue_tail = NULL;
 	pthread_mutex_unlock(&dev->queue_lock);
-	for (; cmd; cmd = next) {
-		next = cmd->next;
-		hca_submit(dev->hca, cmd, now);
-	}
-	deliver(dev, now);
+	do {
+		/* In groups: what was fetched ahead is still in the cache, and the first completions need not wait for the last. */
+		for (n = 0, next = cmd; next && n < GROUP; next = next->next)
+			n++;
+		if (n > 1)
+			hca_prefetch(dev->hca, cmd, n);
+		for (; n--; cmd = next) {
+			next = cmd->next;
+			hca_submit(dev->hca, cmd, now);
+		}
+		deliver(dev, now);
+	} while (cmd);
 	atomic_store(&dev->stalled, hca_stalled(dev->hca));
 	due = dev->spec.manual_clock ? HCA_NEVER : hca_next(dev->hca);
 	pthread_mutex_lock(&dev->queue_lock);
