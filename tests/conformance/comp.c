@@ -101,12 +101,11 @@ static void sa_restart_restarts_get(void **state)
 	g = getter_start(r->comp);
 	wait_asleep(&g->t);
 	pthread_kill(g->t.thread, SIGUSR1);
-	while (!atomic_load(&signals))
-		sched_yield();
 	wait_asleep(&g->t);
 	assert_int_equal(submit(r, 32, 5), 0);
 	assert_int_equal(getter_end(g, &wr_id), 0);
 	assert_int_equal(wr_id, 5);
+	assert_int_equal(atomic_load(&signals), 1);
 }
 
 static int get_sized(struct mlx5dv_devx_cmd_comp *comp, void *buf, size_t len)
@@ -480,6 +479,9 @@ static void fork_child_is_eio_and_may_have_its_own_device(void **state)
 	int status;
 	pid_t pid;
 
+#ifdef __SANITIZE_THREAD__ /* it allows no threads in the child of a process that has some */
+	skip();
+#endif
 	assert_int_equal(submit(r, 32, 8), 0);
 	assert_true(ready(r->comp->fd, POLLIN, PATIENCE_MS) & POLLIN);
 	pid = fork();

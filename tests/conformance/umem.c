@@ -150,6 +150,73 @@ static void failed_dereg_maps_the_status_and_may_be_repeated(void **state)
 	assert_int_equal(odx_soft_fault(f->dev, "clear"), 0);
 }
 
+/* CREATE_MKEY over a whole umem; the key is (index << 8 | tag). */
+static struct mlx5dv_devx_obj *make_mkey(struct fixture *f, struct mlx5dv_devx_umem *umem, uint32_t pd, uint32_t *key)
+{
+	uint8_t in[272] = { 0 }, out[16] = { 0 };
+	struct mlx5dv_devx_obj *obj;
+
+	put16(in, 0, CREATE_MKEY);
+	put32(in, 16, 1u << 11 | 1u << 10 | 1u << 8); /* local write and read; MTT */
+	put32(in, 20, 0xffffff42);                                     /* no QP; tag 0x42 */
+	put32(in, 28, pd);
+	put64(in, 32, (uintptr_t)f->mem);
+	put64(in, 40, 4 * PAGE);
+	put32(in, 72, 12); /* log_page_size */
+	put32(in, 100, umem->umem_id);
+	obj = mlx5dv_devx_obj_create(f->ctx, in, sizeof(in), out, sizeof(out));
+	assert_non_null(obj);
+	*key = (get32(out, 8) & 0xffffff) << 8 | 0x42;
+	return obj;
+}
+
+static int dump(struct fixture *f, struct mlx5dv_devx_obj *obj, uint32_t id, uint32_t key, void *addr, uint8_t *out)
+{
+	uint8_t in[32];
+
+	query_inbox(in, id, 4);
+	put32(in, 12, key);
+	put64(in, 16, (uintptr_t)addr);
+	in[24] |= 0x40; /* dump_to_memory */
+	return mlx5dv_devx_obj_query(obj, in, sizeof(in), out, 16);
+}
+
+/* design: a umem whose memory the program unmapped gives a command status, never a signal; nor does one past its end. */
+static void dump_to_memory_writes_only_what_is_registered(void **state)
+{
+	struct fixture *f = *state;
+	struct mlx5dv_devx_umem *umem = mlx5dv_devx_umem_reg(f->ctx, f->mem, 4 * PAGE, 1);
+	uint32_t pd, key, id;
+	struct mlx5dv_devx_obj *pd_obj = alloc_pd(f->ctx, &pd), *mkey = make_mkey(f, umem, pd, &key);
+	struct mlx5dv_devx_obj *obj = counters(f->ctx, 1, &id);
+	uint8_t out[16];
+
+	assert_int_equal(odx_soft_traffic(f->dev, id + 3, 9, 900), 0);
+	memset(f->mem, 0xa5, 4 * PAGE);
+	assert_int_equal(dump(f, obj, id, key, f->mem + PAGE - 32, out), 0); /* across a page border */
+	assert_int_equal(get64(f->mem, PAGE - 32), 0);
+	assert_int_equal(get64(f->mem, PAGE + 16), 9);
+	assert_int_equal(get64(f->mem, PAGE + 24), 900);
+	assert_int_equal(f->mem[PAGE - 33], 0xa5);
+	assert_int_equal(f->mem[PAGE + 32], 0xa5);
+	assert_int_equal(dump(f, obj, id + 1, key, f->mem, out), EREMOTEIO); /* not a multiple of 4 */
+	assert_int_equal(f->mem[0], 0xa5);
+	assert_int_equal(dump(f, obj, id, key ^ 1, f->mem, out), EREMOTEIO);
+	assert_int_equal(dump(f, obj, id, key, f->mem + 4 * PAGE - 63, out), EREMOTEIO);
+	assert_int_equal(f->mem[4 * PAGE - 1], 0xa5);
+	assert_int_equal(munmap(f->mem + 3 * PAGE, PAGE), 0);
+	assert_int_equal(dump(f, obj, id, key, f->mem + 3 * PAGE, out), EREMOTEIO);
+	assert_int_not_equal(status_of(out), 0);
+	assert_int_not_equal(syndrome_of(out), 0);
+	assert_ptr_equal(mmap(f->mem + 3 * PAGE, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
+			 f->mem + 3 * PAGE);
+	assert_int_equal(mlx5dv_devx_umem_dereg(umem), EINVAL); /* in use by the mkey */
+	assert_int_equal(mlx5dv_devx_obj_destroy(mkey), 0);
+	assert_int_equal(mlx5dv_devx_umem_dereg(umem), 0);
+	assert_int_equal(mlx5dv_devx_obj_destroy(obj), 0);
+	assert_int_equal(mlx5dv_devx_obj_destroy(pd_obj), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -160,6 +227,7 @@ int main(void)
 		cmocka_unit_test(page_size_bitmap),
 		cmocka_unit_test(unknown_comp_mask_and_bad_dmabuf),
 		cmocka_unit_test(null_and_stale),
+		cmocka_unit_test(dump_to_memory_writes_only_what_is_registered),
 		cmocka_unit_test(failed_dereg_maps_the_status_and_may_be_repeated),
 	};
 
