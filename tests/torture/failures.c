@@ -54,6 +54,7 @@ static bool fail(const char *name)
 void *__real_malloc(size_t n);
 void *__real_calloc(size_t n, size_t size);
 void *__real_realloc(void *p, size_t n);
+void *__real_aligned_alloc(size_t align, size_t n);
 void __real_free(void *p);
 void *__real_mmap64(void *at, size_t len, int prot, int flags, int fd, off_t off);
 int __real_munmap(void *at, size_t len);
@@ -61,6 +62,7 @@ int __real_fcntl64(int fd, int cmd, ...);
 void *__wrap_malloc(size_t n);
 void *__wrap_calloc(size_t n, size_t size);
 void *__wrap_realloc(void *p, size_t n);
+void *__wrap_aligned_alloc(size_t align, size_t n);
 void __wrap_free(void *p);
 void *__wrap_mmap64(void *at, size_t len, int prot, int flags, int fd, off_t off);
 int __wrap_munmap(void *at, size_t len);
@@ -79,6 +81,16 @@ void *__wrap_malloc(size_t n)
 void *__wrap_calloc(size_t n, size_t size)
 {
 	void *p = fail("calloc") ? NULL : __real_calloc(n, size);
+
+	if (!p)
+		errno = ENOMEM;
+	atomic_fetch_add(&blocks, p != NULL);
+	return p;
+}
+
+void *__wrap_aligned_alloc(size_t align, size_t n)
+{
+	void *p = fail("aligned_alloc") ? NULL : __real_aligned_alloc(align, n);
 
 	if (!p)
 		errno = ENOMEM;

@@ -83,10 +83,10 @@ struct soft_child {
 
 struct soft_obj {
 	struct mlx5dv_devx_obj pub; /* context NULL: dead */
-	struct soft_child child;
 	uint64_t key;               /* rules.h: which commands may name it */
 	uint32_t n_ids;             /* how many ids it covers: a bulk of flow counters has many */
 	atomic_int lock;            /* users; -1: being destroyed. As the kernel's: nobody waits */
+	struct soft_child child;
 	void *slab_link;
 };
 
