@@ -79,6 +79,7 @@ bench)
 esac
 
 install_packages "${build_packages[@]}" "${test_packages[@]}" || { one_more "install" 1; finish; }
+export LSAN_OPTIONS=suppressions=$here/scripts/lsan.supp:print_suppressions=0
 export ASAN_OPTIONS=detect_leaks=1:abort_on_error=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 # die_after_fork: a test opens a device of its own in a fork child.
 export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:die_after_fork=0
