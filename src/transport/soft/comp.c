@@ -54,12 +54,15 @@ static size_t box_size(const struct hca_cmd *cmd)
 	return cmd->inlen > cmd->outlen ? cmd->inlen : cmd->outlen;
 }
 
+/* The program may have closed its fd, and the number may be something else's by now. */
 static void close_fds(struct soft_comp *c)
 {
+	struct stat st;
+
+	if (c->pub.fd >= 0 && (fstat(c->pub.fd, &st) || (st.st_ino == c->ino && S_ISSOCK(st.st_mode))))
+		close(c->pub.fd);
 	close(c->peer);
 	close(c->reader);
-	if (c->pub.fd >= 0)
-		close(c->pub.fd);
 }
 
 static int open_fds(struct soft_comp *c)
@@ -346,7 +349,7 @@ void soft_comp_destroy(struct mlx5dv_devx_cmd_comp *pub)
 	if (!c || &c->pub != pub || c->fork_gen != soft_fork_gen)
 		return;
 	pthread_mutex_lock(&c->lock);
-	if (c->destroyed || c->pub.fd < 0) {
+	if (c->destroyed) {
 		pthread_mutex_unlock(&c->lock);
 		return;
 	}
@@ -450,7 +453,6 @@ static int charge(struct soft_comp *c, size_t inlen, size_t outlen, struct soft_
 	return 0;
 }
 
-/* The order of the checks is the kernel's: handles, mailbox, opcode and id, budget, memory, device. */
 static int check_query(struct soft_context *ctx, const struct soft_obj *obj, const void *in, size_t inlen, size_t outlen)
 {
 	if (atomic_load(&ctx->dev->removed))
@@ -494,6 +496,18 @@ static int submit(struct soft_context *ctx, struct soft_comp *c, const void *in,
 	return 0;
 }
 
+/* Is it alive, and of this context? */
+static bool comp_fits(struct soft_comp *c, const struct soft_context *ctx)
+{
+	bool fits;
+
+	pthread_mutex_lock(&c->lock);
+	fits = !c->destroyed && c->ctx == ctx;
+	pthread_mutex_unlock(&c->lock);
+	return fits;
+}
+
+/* The order of the checks is the kernel's: device, handles, mailbox, opcode and id, budget, memory. */
 int soft_obj_query_async(struct mlx5dv_devx_obj *pub, const void *in, size_t inlen, size_t outlen, uint64_t wr_id,
 			 struct mlx5dv_devx_cmd_comp *comp)
 {
@@ -503,12 +517,16 @@ int soft_obj_query_async(struct mlx5dv_devx_obj *pub, const void *in, size_t inl
 
 	if (err)
 		return err;
-	if (!c) /* libmlx5 leaves fd -1 out of its ioctl, and the kernel misses it */
-		err = comp->fd == -1 ? EINVAL : EBADF;
-	if (!err)
-		err = check_query(ctx, (struct soft_obj *)pub, in, inlen, outlen);
+	if (!c && !atomic_load(&ctx->dev->removed)) {
+		err = comp->fd == -1 ? EINVAL : EBADF; /* libmlx5 leaves fd -1 out of its ioctl, and the kernel misses it */
+		goto unlock;
+	}
+	err = check_query(ctx, (struct soft_obj *)pub, in, inlen, outlen);
+	if (err == EINVAL && !comp_fits(c, ctx))
+		err = EBADF; /* submit would say so, had it come that far */
 	if (!err)
 		err = submit(ctx, c, in, inlen, outlen, wr_id);
+unlock:
 	soft_obj_read_unlock(pub);
 	return err;
 }
