@@ -4,6 +4,9 @@
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -99,6 +102,37 @@ void bench_poll(int fd)
 
 	if (poll(&p, 1, 60000) != 1)
 		bench_die("nothing within a minute", 0);
+}
+
+static cpu_set_t all_cpus;
+static bool pinned;
+
+void bench_pin(unsigned int n)
+{
+	cpu_set_t set;
+	int last = 0, err;
+
+	if (!pinned && sched_getaffinity(0, sizeof(all_cpus), &all_cpus))
+		bench_die("sched_getaffinity", errno);
+	pinned = true;
+	for (int i = 0; i < CPU_SETSIZE; i++) {
+		if (!CPU_ISSET((size_t)i, &all_cpus))
+			continue;
+		last = i;
+		if (!n--)
+			break;
+	}
+	CPU_ZERO(&set);
+	CPU_SET((size_t)last, &set);
+	err = pthread_setaffinity_np(pthread_self(), sizeof(set), &set);
+	if (err)
+		bench_die("pthread_setaffinity_np", err);
+}
+
+void bench_unpin(void)
+{
+	pinned = false;
+	pthread_setaffinity_np(pthread_self(), sizeof(all_cpus), &all_cpus);
 }
 
 static bool run_named(const char *name)

@@ -82,4 +82,11 @@ void part_cost(void);
 void part_memory(void);
 void part_allocations(void);
 
+/*
+ * Where the scheduler puts two threads changes a hand-off several times over, so both sides are put in the same place: the nth CPU
+ * that the process may use (the last when there are fewer). Threads that are born meanwhile stay there.
+ */
+void bench_pin(unsigned int n);
+void bench_unpin(void);
+
 #endif

@@ -56,39 +56,6 @@ static uint64_t inline_trips(uint64_t *s)
 	return bench_p50(s, bench_scale.per_round);
 }
 
-/*
- * Where the scheduler puts the two threads changes a hand-off several times over, so both sides are put in the same place: the
- * second threads are born on `second`, and stay.
- */
-static void on_cpu(int cpu)
-{
-	cpu_set_t set;
-	int err;
-
-	CPU_ZERO(&set);
-	CPU_SET((size_t)cpu, &set);
-	err = pthread_setaffinity_np(pthread_self(), sizeof(set), &set);
-	if (err)
-		bench_die("pthread_setaffinity_np", err);
-}
-
-/* The nth CPU that this process may use; the last when there are fewer. */
-static int nth_cpu(const cpu_set_t *may, unsigned int n)
-{
-	int last = 0;
-
-	for (int i = 0; i < CPU_SETSIZE; i++) {
-		if (!CPU_ISSET((size_t)i, may))
-			continue;
-		last = i;
-		if (!n--)
-			break;
-	}
-	return last;
-}
-
-static cpu_set_t pair_cpus; /* what pair_close() goes back to */
-
 struct pair {
 	struct ours o;
 	struct mlx5dv_devx_cmd_comp *c;
@@ -97,16 +64,11 @@ struct pair {
 
 static void pair_open(struct pair *p, bool two_cores, bool nonblocking)
 {
-	cpu_set_t may;
-
-	if (sched_getaffinity(0, sizeof(may), &may))
-		bench_die("sched_getaffinity", errno);
-	on_cpu(nth_cpu(&may, two_cores ? 1 : 0));
+	bench_pin(two_cores ? 1 : 0);
 	p->f = floor_new();
 	ours_open(&p->o, "", 1);
-	on_cpu(nth_cpu(&may, 0));
+	bench_pin(0);
 	p->c = ours_comp(&p->o, nonblocking);
-	pair_cpus = may;
 }
 
 static void pair_close(struct pair *p)
@@ -114,7 +76,7 @@ static void pair_close(struct pair *p)
 	mlx5dv_devx_destroy_cmd_comp(p->c);
 	ours_close(&p->o);
 	floor_free(p->f);
-	pthread_setaffinity_np(pthread_self(), sizeof(pair_cpus), &pair_cpus);
+	bench_unpin();
 }
 
 static void round_trips(bool two_cores, uint64_t *s)

@@ -59,7 +59,7 @@ int odx_soft_advance(struct ibv_device *dev, uint64_t ns);
 
 /*
  * Adds packets and octets to a flow counter, as traffic through the NIC would; counters wrap at 2^64. counter_id may lie inside
- * a bulk. ENOENT: no such counter.
+ * a bulk. ENOENT: no such counter. EIO: the device was removed.
  */
 int odx_soft_traffic(struct ibv_device *dev, uint32_t counter_id, uint64_t packets, uint64_t octets);
 
