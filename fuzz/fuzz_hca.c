@@ -10,6 +10,7 @@
 #include "fuzz.h"
 #include "hca.h"
 #include "prm.h"
+#include "template.h"
 
 #define MEM_BASE UINT64_C(0x100000)
 #define MEM_SIZE 0x10000u
@@ -43,6 +44,7 @@ struct world {
 	unsigned int n_pages;
 	bool many_pages;       /* more than fit: not told apart any more */
 	uint8_t *mem;
+	struct live live;
 };
 
 static uint64_t take(struct world *w, unsigned int bytes)
@@ -178,13 +180,22 @@ static struct hca_cmd *build(struct world *w)
 	const struct prm_layout *l = prm_inbox_layout(opcode);
 	uint32_t inlen = choose_length(w, l), outlen = (uint32_t)take(w, 1) * 4;
 	uint8_t flags = (uint8_t)take(w, 1);
+	bool ready = !(flags & 32); /* starts from an inbox that would be accepted */
 	unsigned int n_fields = (unsigned int)take(w, 1) % 32;
-	uint32_t box = inlen > outlen ? inlen : outlen;
-	struct hca_cmd *cmd = calloc(1, sizeof(*cmd) + box);
+	uint32_t box;
+	struct hca_cmd *cmd;
 	struct prm_box b;
 
+	if (ready) {
+		inlen = (l ? l->bits / 8 : 16) + 16;
+		outlen = BOX_MAX;
+		n_fields %= 4;
+	}
+	box = inlen > outlen ? inlen : outlen;
+	cmd = calloc(1, sizeof(*cmd) + box);
+
 	FUZZ_CHECK(cmd);
-	if (flags & 64)
+	if (flags & 64 && !ready)
 		outlen = outlen * 9 % 65536;
 	if (outlen > box)
 		outlen = box;
@@ -194,6 +205,8 @@ static struct hca_cmd *build(struct world *w)
 	b = prm_out(cmd->box, inlen);
 	prm_set(&b, 0, 16, opcode);
 	prm_set(&b, 16, 16, flags & 2 ? 1 + (flags >> 2 & 3) : 0); /* a uid */
+	if (ready)
+		template_fill(opcode, &b, &w->live, MEM_BASE + (flags >> 6) * 2 * PAGE);
 	while (n_fields-- && w->in.left && l && l->n_fields)
 		set_field(w, l, &b, 0);
 	return cmd;
@@ -353,6 +366,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	cfg.jitter = b & 32 ? 500 : 0;
 	w->h = hca_new(&cfg, &host_ops, w);
 	FUZZ_CHECK(w->h);
+	/* The pages that the template's umem names. */
+	w->pages[w->n_pages].addr = MEM_BASE;
+	w->pages[w->n_pages++].size = 2 * PAGE;
+	template_setup(w->h, &w->live, MEM_BASE);
 	for (int i = 0; i < STEPS_MAX && w->in.left; i++)
 		step(w);
 	hca_release(w->h, UINT32_MAX, w->now);

@@ -150,6 +150,19 @@ const struct prm_layout *prm_inbox_layout(uint16_t opcode)
 	return l;
 }
 
+/* Does the layout end in a list of any length (the MTTs of a umem), its own or a nested layout's? */
+static bool open_ended(const struct prm_layout *l)
+{
+	for (unsigned int i = 0; i < l->n_fields; i++) {
+		const struct prm_field *f = &l->fields[i];
+
+		if (!f->count || (f->nested >= 0 && f->count == 1 && f->bit + f->width == l->bits &&
+				  open_ended(&prm_layouts[f->nested])))
+			return true;
+	}
+	return false;
+}
+
 /* One bit of an inbox against a layout; nested layouts are entered, a variable tail is all defined. */
 static bool defined_in(const struct prm_layout *l, uint32_t bit)
 {
@@ -158,6 +171,8 @@ static bool defined_in(const struct prm_layout *l, uint32_t bit)
 		uint64_t width = f->width ? f->width : 1;
 		uint64_t end = f->count ? f->bit + width * f->count : UINT64_MAX;
 
+		if (f->nested >= 0 && f->count == 1 && end == l->bits && open_ended(&prm_layouts[f->nested]))
+			width = end = UINT64_MAX;
 		if (bit < f->bit || bit >= end)
 			continue;
 		if (f->nested < 0 || !prm_layouts[f->nested].n_fields)

@@ -231,6 +231,18 @@ static void inline_completes_in_submit(void **state)
 	rig_down(&r);
 }
 
+/* The list of pages at the end of CREATE_UMEM belongs to its layout, however long it is. */
+static void strict_lets_umems_pass(void **state)
+{
+	static char mem[5 * 4096];
+	struct rig strict = rig_up("strict");
+	struct mlx5dv_devx_umem *umem = mlx5dv_devx_umem_reg(strict.ctx, mem, sizeof(mem), IBV_ACCESS_LOCAL_WRITE);
+
+	assert_non_null(umem);
+	assert_int_equal(mlx5dv_devx_umem_dereg(umem), 0);
+	rig_down(&strict);
+}
+
 /* strict: set bits that no layout defines are refused; without it they are ignored. */
 static void strict_refuses_undefined_bits(void **state)
 {
@@ -266,6 +278,7 @@ int main(void)
 		cmocka_unit_test(bad_fault_rules_change_nothing),
 		cmocka_unit_test(inline_completes_in_submit),
 		cmocka_unit_test(strict_refuses_undefined_bits),
+		cmocka_unit_test(strict_lets_umems_pass),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
