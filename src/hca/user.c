@@ -66,7 +66,7 @@ static enum syn create_umem(struct hca *h, struct call *c)
 
 	if (!n || n > room)
 		return SYN_UMEM_MTT;
-	if (offset >> shift || n << shift >> shift != n)
+	if ((uint64_t)offset >> shift || n << shift >> shift != n)
 		return SYN_UMEM_PAGE;
 	u = (struct umem *)obj_new(h, OBJ_UMEM, c->uid, &why);
 	if (!u)

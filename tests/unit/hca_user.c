@@ -165,6 +165,20 @@ static void umem_refused(void **state)
 	cmd_refused(d, &c, SYN_UMEM_LIMIT);
 }
 
+/* Found by fuzz_hca: log_page_size 31 makes pages of 2^43 bytes, more than a page_offset has bits. */
+static void umem_of_the_largest_pages(void **state)
+{
+	struct dev *d = *state;
+	uint16_t uid = new_uid(d);
+	struct cmd c;
+
+	umem_cmd(&c, uid, 1, 31, UINT32_MAX);
+	c.inlen += PRM_SZ(mtt);
+	cmd_ok(d, &c);
+	assert_int_equal(umem_size(umem_find(d->h, (uint32_t)OUT(&c, create_umem_out, umem_id), uid)),
+			 (UINT64_C(1) << 43) - UINT32_MAX);
+}
+
 /* Two pages that lie apart, in the wrong order, the second one only readable; the umem begins 16 bytes into the first. */
 static void umem_access(void **state)
 {
@@ -216,7 +230,7 @@ int run_user_tests(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, dev_setup, dev_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(dispatch), TEST(strict), TEST(user_contexts), TEST(protection_domains), TEST(umem_refused), TEST(umem_access),
-		TEST(umem_joins_pages),
+		TEST(umem_joins_pages), TEST(umem_of_the_largest_pages),
 	};
 
 	return cmocka_run_group_tests_name("user", tests, NULL, NULL);
