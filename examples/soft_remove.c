@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Surprise removal: calls fail with EIO, destroys succeed, and the completion's descriptor tells. */
+#define _GNU_SOURCE /* POLLRDHUP */
 #include <endian.h>
 #include <err.h>
 #include <errno.h>

@@ -61,11 +61,10 @@ ODX_EXPORT int odx_soft_remove(struct ibv_device *ibv)
 	if (!atomic_exchange(&dev->removed, true)) {
 		hca_remove(dev->hca);
 		soft_pump(dev);
-		pthread_mutex_unlock(&dev->model);
-		soft_comps_removed(dev);
-		pthread_mutex_lock(&dev->model);
 	}
-	leave(dev);
+	pthread_mutex_unlock(&dev->model);
+	soft_comps_removed(dev); /* by a second caller too: it is done when either returns */
+	soft_device_put(dev);
 	return 0;
 }
 
