@@ -10,7 +10,7 @@ install_packages "${build_packages[@]}"
 build=$here/build-run
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-if ! { [ -f "$build/build.ninja" ] || meson setup "$build" "$here" --buildtype=release; } >"$log" 2>&1 ||
+if ! { [ -f "$build/build.ninja" ] || meson setup "$build" "$here" --buildtype=release -Dtests=false; } >"$log" 2>&1 ||
 	! ninja -C "$build" >"$log" 2>&1; then
 	cat "$log" >&2
 	echo "the build failed (above)" >&2
