@@ -88,9 +88,9 @@ suite gcc-debug gcc "--buildtype=debug"
 suite gcc-release gcc "--buildtype=release"
 suite clang-debug clang "--buildtype=debug"
 suite clang-release clang "--buildtype=release"
-# Not abi: preloading a sanitized library into a plain program is not what sanitizers are made for.
-suite asan clang "-Db_sanitize=address,undefined -Db_lundef=false" --no-suite abi
-suite tsan clang "-Db_sanitize=thread -Db_lundef=false" --no-suite abi
+
+suite asan gcc "-Db_sanitize=address,undefined -Db_lundef=false"
+suite tsan gcc "-Db_sanitize=thread -Db_lundef=false"
 suite valgrind gcc "--buildtype=debugoptimized" --suite unit --suite conformance --timeout-multiplier 5 \
 	--wrap "valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite"
 finish
