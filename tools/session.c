@@ -170,7 +170,11 @@ static bool add_bulk(struct session *s)
 	if (!obj) {
 		uint8_t status = (uint8_t)PRM_GET(&ob, alloc_flow_counter_out, status);
 
-		devx_error("%s: no further %u flow counters after %u: %s (status 0x%x, %s; syndrome 0x%x)", s->name,
+		if (errno != EREMOTEIO) /* the outbox says nothing: the device did not answer */
+			devx_error("%s: no further %u flow counters after %u: %s", s->name, BULK_SMALLEST * bits, s->n_counters,
+				   strerror(errno));
+		else
+			devx_error("%s: no further %u flow counters after %u: %s (status 0x%x, %s; syndrome 0x%x)", s->name,
 			   BULK_SMALLEST * bits, s->n_counters, strerror(errno), status, prm_status_name(status),
 			   (unsigned int)PRM_GET(&ob, alloc_flow_counter_out, syndrome));
 		return false;
