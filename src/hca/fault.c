@@ -16,18 +16,26 @@ bool faults_add(struct faults *f, const struct hca_fault *fault)
 
 const struct hca_fault *faults_match(struct faults *f, uint16_t opcode)
 {
-	const struct hca_fault *hit = NULL;
+	bool hit = false;
+	unsigned int kept = 0;
 
 	for (unsigned int i = 0; i < f->n; i++) {
 		struct fault_rule *r = &f->rules[i];
+		bool match = r->fault.any_opcode || r->fault.opcode == opcode, spent = false;
 
-		if (!r->fault.any_opcode && r->fault.opcode != opcode)
-			continue;
-		r->seen++;
-		if (!hit && (!r->fault.nth || r->seen == r->fault.nth))
-			hit = &r->fault;
+		if (match) {
+			r->seen++;
+			spent = r->fault.nth && r->seen == r->fault.nth;
+			if (!hit && (!r->fault.nth || spent)) {
+				f->fired = r->fault;
+				hit = true;
+			}
+		}
+		if (!spent)
+			f->rules[kept++] = *r;
 	}
-	return hit;
+	f->n = kept;
+	return hit ? &f->fired : NULL;
 }
 
 void faults_free(struct faults *f)

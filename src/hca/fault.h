@@ -13,10 +13,14 @@ struct fault_rule {
 struct faults {
 	struct fault_rule *rules;
 	unsigned int n;
+	struct hca_fault fired; /* what faults_match() last returned */
 };
 
 bool faults_add(struct faults *f, const struct hca_fault *fault); /* false: no memory */
-/* Counts the command in every rule; the first rule that fires, in the order in which they were set, or NULL. */
+/*
+ * Counts the command in every rule; the first rule that fires, in the order in which they were set, or NULL. Valid until the next
+ * call. A rule that can fire no more is dropped, so that a long test does not slow down.
+ */
 const struct hca_fault *faults_match(struct faults *f, uint16_t opcode);
 void faults_free(struct faults *f);
 

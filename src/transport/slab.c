@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include "slab.h"
 
@@ -11,10 +12,19 @@ static void **link_of(const struct slab *s, void *p)
 	return (void **)((char *)p + s->stride - sizeof(void *));
 }
 
-/* Address space only: pages become memory when they are committed. Less than wanted is better than none (RLIMIT_AS). */
+/*
+ * Address space only: pages become memory when they are committed. Under RLIMIT_AS no more than a 64th of the limit, because
+ * the rest is the program's; less than wanted is better than none.
+ */
 static bool reserve(struct slab *s)
 {
-	for (size_t size = s->reserve; size >= STEP; size /= 2) {
+	size_t want = s->reserve;
+	struct rlimit limit;
+
+	if (!getrlimit(RLIMIT_AS, &limit) && limit.rlim_cur != RLIM_INFINITY)
+		while (want > STEP && want > limit.rlim_cur / 64)
+			want /= 2;
+	for (size_t size = want; size >= STEP; size /= 2) {
 		void *p = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 		if (p != MAP_FAILED) {

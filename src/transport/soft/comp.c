@@ -22,16 +22,17 @@ struct soft_comp {
 	struct mlx5dv_devx_cmd_comp pub; /* fd -1: destroyed */
 	unsigned int fork_gen;
 	struct soft_comp *next;          /* of all, under the registry's lock */
-	struct soft_comp *sibling;       /* of its context, under the context's lock */
+	struct soft_comp *sibling;       /* of its context, under the registry's lock */
 	struct soft_device *dev;
 	ino_t ino;                       /* of the socket: a duplicate of the fd is known by it */
+	ino_t peer_ino;
 	int reader;                      /* a duplicate of our own: the program may close its fd */
 	int peer;
 
 	bool has_lock;                   /* lock and cond were initialised once, and stay so: a stale handle may reach them */
 	pthread_mutex_t lock;            /* all below */
 	pthread_cond_t idle;
-	struct soft_context *ctx;        /* NULL: it was closed */
+	struct soft_context *ctx;        /* NULL: it was closed; written with the registry's lock too */
 	struct hca_cmd *head, *tail;     /* records, oldest first */
 	uint32_t charged;
 	uint32_t in_flight, outstanding; /* outstanding: in flight or queued */
@@ -54,20 +55,25 @@ static size_t box_size(const struct hca_cmd *cmd)
 	return cmd->inlen > cmd->outlen ? cmd->inlen : cmd->outlen;
 }
 
-/* The program may have closed its fd, and the number may be something else's by now. */
-static void close_fds(struct soft_comp *c)
+/* The program may have closed a descriptor, and the number may be something else's by now. */
+static void close_own(int fd, ino_t ino)
 {
 	struct stat st;
 
-	if (c->pub.fd >= 0 && (fstat(c->pub.fd, &st) || (st.st_ino == c->ino && S_ISSOCK(st.st_mode))))
-		close(c->pub.fd);
-	close(c->peer);
-	close(c->reader);
+	if (fd >= 0 && (fstat(fd, &st) || (st.st_ino == ino && S_ISSOCK(st.st_mode))))
+		close(fd);
+}
+
+static void close_fds(struct soft_comp *c)
+{
+	close_own(c->pub.fd, c->ino);
+	close_own(c->reader, c->ino);
+	close_own(c->peer, c->peer_ino);
 }
 
 static int open_fds(struct soft_comp *c)
 {
-	struct stat st;
+	struct stat st, peer;
 	int pair[2], err;
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
@@ -75,7 +81,7 @@ static int open_fds(struct soft_comp *c)
 	c->pub.fd = pair[0];
 	c->peer = pair[1];
 	c->reader = fcntl(pair[0], F_DUPFD_CLOEXEC, 0);
-	if (c->reader < 0 || fstat(c->reader, &st)) {
+	if (c->reader < 0 || fstat(c->reader, &st) || fstat(c->peer, &peer)) {
 		err = errno;
 		if (c->reader >= 0)
 			close(c->reader);
@@ -84,6 +90,7 @@ static int open_fds(struct soft_comp *c)
 		return err;
 	}
 	c->ino = st.st_ino;
+	c->peer_ino = peer.st_ino;
 	return 0;
 }
 
@@ -131,11 +138,9 @@ struct mlx5dv_devx_cmd_comp *soft_comp_create(struct ibv_context *ibv)
 	all = c;
 	ctx->dev->refs++;
 	atomic_fetch_add(&n_all, 1);
-	pthread_mutex_unlock(&soft_registry);
-	pthread_mutex_lock(&ctx->lock);
 	c->sibling = ctx->comps;
 	ctx->comps = c;
-	pthread_mutex_unlock(&ctx->lock);
+	pthread_mutex_unlock(&soft_registry);
 	return &c->pub;
 }
 
@@ -300,36 +305,37 @@ void soft_comps_close(struct soft_context *ctx)
 	for (;;) {
 		struct soft_comp *c;
 
-		pthread_mutex_lock(&ctx->lock);
+		/* Another thread may be destroying it: as a user it is kept, once its lock was taken while it was listed. */
+		pthread_mutex_lock(&soft_registry);
 		c = ctx->comps;
-		if (c)
+		if (c) {
 			ctx->comps = c->sibling;
-		pthread_mutex_unlock(&ctx->lock);
+			pthread_mutex_lock(&c->lock);
+			c->ctx = NULL;
+			c->users++;
+		}
+		pthread_mutex_unlock(&soft_registry);
 		if (!c)
 			return;
-		pthread_mutex_lock(&c->lock);
-		c->ctx = NULL;
 		wait_in_flight(c);
 		end_comp(c);
+		if (--c->users == 0 && c->destroyed)
+			pthread_cond_broadcast(&c->idle);
 		pthread_mutex_unlock(&c->lock);
 	}
 }
 
-static void unlist(struct soft_comp *c, struct soft_context *ctx)
+static void unlist(struct soft_comp *c)
 {
 	struct soft_comp **p;
 
-	if (ctx) {
-		pthread_mutex_lock(&ctx->lock);
-		for (p = &ctx->comps; *p; p = &(*p)->sibling) {
-			if (*p == c) {
-				*p = c->sibling;
-				break;
-			}
-		}
-		pthread_mutex_unlock(&ctx->lock);
-	}
 	pthread_mutex_lock(&soft_registry);
+	for (p = c->ctx ? &c->ctx->comps : NULL; p && *p; p = &(*p)->sibling) {
+		if (*p == c) {
+			*p = c->sibling;
+			break;
+		}
+	}
 	for (p = &all; *p; p = &(*p)->next) {
 		if (*p == c) {
 			*p = c->next;
@@ -343,7 +349,6 @@ static void unlist(struct soft_comp *c, struct soft_context *ctx)
 void soft_comp_destroy(struct mlx5dv_devx_cmd_comp *pub)
 {
 	struct soft_comp *c = comp_of(pub);
-	struct soft_context *ctx;
 
 	/* A duplicate's struct is the program's own; in a fork child the completion is the parent's. */
 	if (!c || &c->pub != pub || c->fork_gen != soft_fork_gen)
@@ -359,10 +364,9 @@ void soft_comp_destroy(struct mlx5dv_devx_cmd_comp *pub)
 	die(c); /* wakes those who sleep in get */
 	while (c->users)
 		pthread_cond_wait(&c->idle, &c->lock);
-	ctx = c->ctx;
 	pthread_mutex_unlock(&c->lock);
 
-	unlist(c, ctx);
+	unlist(c);
 	pthread_mutex_lock(&c->lock);
 	close_fds(c);
 	c->pub.fd = -1;
@@ -521,6 +525,9 @@ int soft_obj_query_async(struct mlx5dv_devx_obj *pub, const void *in, size_t inl
 		err = comp->fd == -1 ? EINVAL : EBADF; /* libmlx5 leaves fd -1 out of its ioctl, and the kernel misses it */
 		goto unlock;
 	}
+	err = EIO;
+	if (c && c->fork_gen != soft_fork_gen)
+		goto unlock; /* of the parent: its lock may have been held at the fork */
 	err = check_query(ctx, (struct soft_obj *)pub, in, inlen, outlen);
 	if (err == EINVAL && !comp_fits(c, ctx))
 		err = EBADF; /* submit would say so, had it come that far */

@@ -68,9 +68,9 @@ struct soft_context {
 	unsigned int fork_gen;
 	struct soft_device *dev;
 	uint16_t uid;
-	pthread_mutex_t lock;                    /* the two lists */
+	pthread_mutex_t lock;                    /* the list of children */
 	struct soft_child *oldest, *newest;      /* objects and umems in the order of their creation */
-	struct soft_comp *comps;
+	struct soft_comp *comps;                 /* under the registry's lock */
 	void *slab_link;
 };
 

@@ -33,7 +33,7 @@ static int check_mapped(uint64_t addr, uint64_t end, bool write)
 
 		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s", &from, &to, perm) != 3 || to <= addr)
 			continue;
-		if (from > addr || perm[0] != 'r' || (write && perm[1] != 'w'))
+		if (from > addr || (write ? perm[1] != 'w' : perm[0] != 'r'))
 			break;
 		addr = to;
 		if (addr >= end)
