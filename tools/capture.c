@@ -45,7 +45,7 @@ bool capture_open(struct capture *c, const char *path)
 	else
 		snprintf(c->link, sizeof(c->link), "link type %d", c->dlt);
 	if (!flow_linktype_known(c->dlt)) {
-		devx_error("%s: frames of link type %s (%d) are not supported", c->name, c->link, c->dlt);
+		devx_error("%s: frames of link type %d%s%s are not supported", c->name, c->dlt, link ? ", " : "", link ? link : "");
 		capture_close(c);
 		return false;
 	}

@@ -502,6 +502,7 @@ static void fork_child_is_eio_and_may_have_its_own_device(void **state)
 		own = rig_up("");
 		bad |= (submit(&own, 32, 1) != 0) << 6;
 		bad |= (get(own.comp, &rec) != 0) << 7;
+		bad |= submit_to(&own, r->comp, 32, 1) != EIO; /* an object of its own, the parent's completion */
 		_exit(bad);
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);

@@ -282,9 +282,35 @@ static void devices_do_not_disturb_each_other(void **state)
 	rig_down(&b);
 }
 
+static void close_context(void *arg)
+{
+	assert_int_equal(ibv_close_device(arg), 0);
+}
+
+/* Either may come first: a completion outlives its context, and a context its completions. */
+static void close_and_destroy_may_race(void **state)
+{
+	struct ibv_device *dev = odx_soft_create("");
+
+	for (int i = 0; i < 200; i++) {
+		struct ibv_context *ctx = open_devx(dev);
+		struct mlx5dv_devx_cmd_comp *one = mlx5dv_devx_create_cmd_comp(ctx), *two = mlx5dv_devx_create_cmd_comp(ctx);
+		struct runner t;
+
+		assert_non_null(one);
+		assert_non_null(two);
+		run(&t, close_context, ctx);
+		mlx5dv_devx_destroy_cmd_comp(one);
+		mlx5dv_devx_destroy_cmd_comp(two);
+		join(&t);
+	}
+	assert_int_equal(odx_soft_destroy(dev), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(close_and_destroy_may_race),
 		cmocka_unit_test(destroy_waits_for_commands_in_flight),
 		cmocka_unit_test(destroy_ends_at_the_timeout_of_held_commands),
 		cmocka_unit_test(destroy_drops_unread_records),
