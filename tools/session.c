@@ -175,8 +175,8 @@ static bool add_bulk(struct session *s)
 				   strerror(errno));
 		else
 			devx_error("%s: no further %u flow counters after %u: %s (status 0x%x, %s; syndrome 0x%x)", s->name,
-			   BULK_SMALLEST * bits, s->n_counters, strerror(errno), status, prm_status_name(status),
-			   (unsigned int)PRM_GET(&ob, alloc_flow_counter_out, syndrome));
+				   BULK_SMALLEST * bits, s->n_counters, strerror(errno), status, prm_status_name(status),
+				   (unsigned int)PRM_GET(&ob, alloc_flow_counter_out, syndrome));
 		return false;
 	}
 	s->bulks[s->n_bulks++] = (struct session_bulk){

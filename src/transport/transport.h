@@ -39,7 +39,7 @@ struct odx_transport_ops {
 	/* Devices. list writes up to max and returns how many there are; real: a real mlx5 device is there. */
 	int (*list)(struct ibv_device **out, int max, bool real);
 	bool (*owns_device)(const struct ibv_device *dev);    /* any pointer; destroyed devices of ours too */
-	const char *(*device_name)(struct ibv_device *dev);   /* NULL + errno */
+	const char *(*device_name)(struct ibv_device *dev);   /* also of one that was destroyed */
 	uint64_t (*device_guid)(struct ibv_device *dev);      /* big-endian; 0 + errno */
 	struct ibv_context *(*open)(struct ibv_device *dev);
 

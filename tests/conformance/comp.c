@@ -9,21 +9,6 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-static int up(void **state)
-{
-	static struct rig r;
-
-	r = rig_up("");
-	*state = &r;
-	return 0;
-}
-
-static int down(void **state)
-{
-	rig_down(*state);
-	return 0;
-}
-
 /* devx-abi 5: O_CLOEXEC and blocking. */
 static void fd_is_cloexec_and_blocking(void **state)
 {
@@ -556,5 +541,5 @@ int main(void)
 		cmocka_unit_test(null_arguments),
 	};
 
-	return cmocka_run_group_tests(tests, up, down);
+	return cmocka_run_group_tests(tests, group_up, group_down);
 }

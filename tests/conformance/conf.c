@@ -260,3 +260,18 @@ int getter_end(struct getter *g, uint64_t *wr_id)
 	free(g);
 	return err;
 }
+
+int group_up(void **state)
+{
+	static struct rig r;
+
+	r = rig_up("");
+	*state = &r;
+	return 0;
+}
+
+int group_down(void **state)
+{
+	rig_down(*state);
+	return 0;
+}

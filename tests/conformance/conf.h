@@ -52,6 +52,9 @@ struct record {
 
 struct rig rig_up(const char *spec);
 void rig_down(struct rig *r);
+/* For a group of tests that share one rig: their state. */
+int group_up(void **state);
+int group_down(void **state);
 
 struct ibv_context *open_devx(struct ibv_device *dev);
 

@@ -4,21 +4,6 @@
 
 #include <stdio.h>
 
-static int up(void **state)
-{
-	static struct rig r;
-
-	r = rig_up("");
-	*state = &r;
-	return 0;
-}
-
-static int down(void **state)
-{
-	rig_down(*state);
-	return 0;
-}
-
 static void expect_create_fails(struct ibv_context *ctx, const void *in, size_t inlen, void *out, size_t outlen, int err)
 {
 	errno = 0;
@@ -339,5 +324,5 @@ int main(void)
 		cmocka_unit_test(query_with_clear_reads_and_zeroes),
 	};
 
-	return cmocka_run_group_tests(tests, up, down);
+	return cmocka_run_group_tests(tests, group_up, group_down);
 }

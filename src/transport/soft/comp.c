@@ -36,7 +36,7 @@ struct soft_comp {
 	struct hca_cmd *head, *tail;     /* records, oldest first */
 	uint32_t charged;
 	uint32_t in_flight, outstanding; /* outstanding: in flight or queued */
-	uint32_t users;                  /* threads inside get */
+	uint32_t users;                  /* threads inside get, or closing the context */
 	bool token;                      /* a byte is in the socket */
 	bool ending;                     /* no record will come any more: dead once the queue is empty */
 	bool dead;                       /* shut down */
@@ -441,13 +441,17 @@ int soft_comp_get(struct mlx5dv_devx_cmd_comp *pub, struct mlx5dv_devx_async_cmd
 	return err;
 }
 
-/* Lock held: room in the budget, and memory for the command. */
+/* Lock held: room in the budget, a device that takes commands, and memory for this one. */
 static int charge(struct soft_comp *c, size_t inlen, size_t outlen, struct soft_cmd **cmd)
 {
 	if (c->charged + outlen > BUDGET)
 		return EAGAIN;
 	if (c->outstanding >= COMMANDS)
 		return ENOMEM;
+	if (c->ending)
+		return EIO;
+	if (atomic_load(&c->dev->stalled))
+		return EAGAIN;
 	*cmd = pool_get(&c->pool, inlen > outlen ? inlen : outlen);
 	if (!*cmd)
 		return ENOMEM;
@@ -479,13 +483,6 @@ static int submit(struct soft_context *ctx, struct soft_comp *c, const void *in,
 		err = EBADF;
 	else
 		err = charge(c, inlen, outlen, &cmd);
-	if (!err && (atomic_load(&ctx->dev->stalled) || c->ending)) {
-		err = c->ending ? EIO : EAGAIN;
-		c->charged -= (uint32_t)outlen;
-		c->in_flight--;
-		c->outstanding--;
-		pool_put(&c->pool, cmd, inlen > outlen ? inlen : outlen);
-	}
 	pthread_mutex_unlock(&c->lock);
 	if (err)
 		return err;
@@ -511,7 +508,7 @@ static bool comp_fits(struct soft_comp *c, const struct soft_context *ctx)
 	return fits;
 }
 
-/* The order of the checks is the kernel's: device, handles, mailbox, opcode and id, budget, memory. */
+/* The order of the checks is the kernel's: device, handles, mailbox, opcode and id, budget, then what the driver says. */
 int soft_obj_query_async(struct mlx5dv_devx_obj *pub, const void *in, size_t inlen, size_t outlen, uint64_t wr_id,
 			 struct mlx5dv_devx_cmd_comp *comp)
 {

@@ -144,7 +144,8 @@ static void read_environment(void)
 		return;
 	env_device = device_new(&spec, 0);
 	if (!env_device) {
-		env_read = false; /* no memory now; perhaps later */
+		fprintf(stderr, "opendevx: no memory for the software device\n");
+		env_read = false; /* perhaps later */
 		return;
 	}
 	env_device->nobody_asked = !text || !*text;

@@ -117,7 +117,7 @@ static uint32_t field(const uint8_t *in, size_t len, uint32_t bit, uint32_t widt
 	return (uint32_t)prm_get(&b, bit, width);
 }
 
-uint16_t rules_opcode(const uint8_t *in)
+static uint16_t opcode_of(const uint8_t *in)
 {
 	return (uint16_t)field(in, PRM_HDR_SZ, 0, 16);
 }
@@ -141,7 +141,7 @@ void rules_stamp_uid(uint8_t *in, uint16_t uid)
 
 static const struct rule *find(const uint8_t *in, uint8_t what)
 {
-	uint16_t op = rules_opcode(in);
+	uint16_t op = opcode_of(in);
 
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
 		if (rules[i].opcode == op && rules[i].what & what)
@@ -151,7 +151,7 @@ static const struct rule *find(const uint8_t *in, uint8_t what)
 
 bool rules_is_general(const uint8_t *in)
 {
-	uint16_t op = rules_opcode(in);
+	uint16_t op = opcode_of(in);
 
 	for (size_t i = 0; i < sizeof(general) / sizeof(general[0]); i++)
 		if (general[i] == op)
@@ -161,7 +161,7 @@ bool rules_is_general(const uint8_t *in)
 
 bool rules_is_create(const uint8_t *in)
 {
-	uint16_t op = rules_opcode(in);
+	uint16_t op = opcode_of(in);
 
 	if (op == PRM_OP_SET_FLOW_TABLE_ENTRY) /* SET_FLOW_TABLE_ENTRY creates with op_mod 0 and modifies with 1 */
 		return op_mod(in) == 0;
@@ -184,7 +184,7 @@ uint32_t rules_span(const uint8_t *in)
 {
 	uint32_t bulk, log;
 
-	if (rules_opcode(in) != PRM_OP_ALLOC_FLOW_COUNTER)
+	if (opcode_of(in) != PRM_OP_ALLOC_FLOW_COUNTER)
 		return 1;
 	log = field(in, PRM_HDR_SZ, PRM_F_alloc_flow_counter_in__flow_counter_bulk_log_size);
 	bulk = field(in, PRM_HDR_SZ, PRM_F_alloc_flow_counter_in__flow_counter_bulk);
@@ -229,7 +229,7 @@ void rules_force_umem(uint8_t *in, size_t inlen)
 	struct prm_box b = prm_out(in, inlen);
 	uint32_t mode;
 
-	switch (rules_opcode(in)) {
+	switch (opcode_of(in)) {
 	case PRM_OP_CREATE_CQ:
 		PRM_SET(&b, create_cq_in, cq_umem_valid, 1);
 		break;
@@ -252,14 +252,14 @@ void rules_force_umem(uint8_t *in, size_t inlen)
 
 bool rules_create_len_ok(const uint8_t *in, size_t inlen)
 {
-	return rules_opcode(in) != PRM_OP_CREATE_MKEY || inlen >= PRM_SZ(create_mkey_in);
+	return opcode_of(in) != PRM_OP_CREATE_MKEY || inlen >= PRM_SZ(create_mkey_in);
 }
 
 bool rules_cq_eqn(const uint8_t *in, size_t inlen, uint32_t *eqn)
 {
 	struct prm_box b = prm_in(in, inlen), cqc;
 
-	if (rules_opcode(in) != PRM_OP_CREATE_CQ)
+	if (opcode_of(in) != PRM_OP_CREATE_CQ)
 		return false;
 	cqc = PRM_SUB(&b, create_cq_in, cq_context);
 	*eqn = (uint32_t)PRM_GET(&cqc, cqc, c_eqn_or_apu_element);
