@@ -45,7 +45,7 @@ def main():
         for name, (bits, fields) in layouts.items():
             h.write(f"#define PRM_SZ_{name} {bits // 8}u\n")
             for field, bit, width, count, nested in fields:
-                h.write(f"#define PRM_F_{name}__{field} {bit}u, {width}u\n")
+                h.write(f"#define PRM_F_{name}__{field.replace('.', '_')} {bit}u, {width}u\n")
         h.write("\n#endif\n")
     with open(sys.argv[4], "w", encoding="ascii") as c:
         c.write(head + '#include "prm.h"\n\n')

@@ -163,10 +163,14 @@ static void names(void **state)
 
 /* Layouts in which fields lie over each other: unions, and fields that the headers name twice. */
 static const char *const overlapping[] = {
-	"cmd_hca_cap", "cmd_hca_cap_2", "cqc", "create_qp_in", "flow_table_fields_supported", "flow_table_nic_cap",
-	"flow_table_prop_layout", "ft_fields_support", "ft_fields_support_2", "hca_cap_union", "init2init_qp_in",
-	"modify_field_select_resize_field_select_auto", "odp_cap", "qp_pas_or_qpc_ext_and_pas", "query_qp_out",
-	"virtio_emulation_cap", "wqe_based_flow_table_cap",
+	"alias_context", "allow_other_vhca_access_in", "cmd_hca_cap", "cmd_hca_cap_2", "cong_control_roce_ecn_auto", "cqc",
+	"create_qp_in", "dest_format_flow_counter_list_auto", "element_attributes", "eth_cntrs_grp_data_layout_auto",
+	"event_auto", "field_select_802_1_r_roce_auto", "flow_table_context", "flow_table_fields_supported",
+	"flow_table_nic_cap", "flow_table_prop_layout", "ft_fields_support", "ft_fields_support_2", "general_obj_in_cmd_hdr",
+	"gre_key", "hca_cap_union", "init2init_qp_in", "ipv6_layout_ipv4_layout_auto", "match_definer", "mcam_reg",
+	"mcqi_reg_data", "modify_field_select_resize_field_select_auto", "net_function_params", "odp_cap",
+	"page_fault_resume_in_page_fault_info_auto", "ports_control_registers_document", "qp_pas_or_qpc_ext_and_pas",
+	"query_qp_out", "set_add_copy_action_in_auto", "stc_param", "virtio_emulation_cap", "wqe_based_flow_table_cap",
 };
 
 static bool may_overlap(const char *name)
