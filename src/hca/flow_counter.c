@@ -97,7 +97,7 @@ static enum syn alloc_flow_counter(struct hca *h, struct call *c)
 		return SYN_COUNTER_BULK;
 	if (pdn && !pd)
 		return SYN_PD;
-	fc = (struct flow_counter *)obj_alloc(OBJ_FLOW_COUNTER, c->uid);
+	fc = (struct flow_counter *)obj_alloc(OBJ_FLOW_COUNTER, c->uid, 0);
 	if (!fc)
 		return SYN_NO_MEMORY;
 	fc->values = log ? calloc(1u << log, sizeof(*fc->values)) : &fc->one;

@@ -26,8 +26,7 @@ struct hca_obj {
 	uint32_t id;
 	uint16_t uid;
 	uint8_t type;
-	uint8_t n_links;
-	uint32_t refs;
+	uint32_t refs, n_links;
 	struct hca_obj **links;
 };
 
@@ -39,6 +38,7 @@ struct obj_class {
 	uint32_t max_id;
 	enum syn missing, busy, limit;
 	void (*fini)(struct hca_obj *obj); /* frees what the object owns besides itself; may be NULL */
+	enum obj_type space; /* the type whose ids this one takes; OBJ_NONE: it has an id space of its own */
 };
 
 /* One command while it executes. */
@@ -108,9 +108,13 @@ extern const struct obj_class obj_classes[OBJ_N_TYPES];
 
 /* NULL: no such object for this uid. */
 struct hca_obj *obj_find(struct hca *h, enum obj_type type, uint32_t id, uint16_t uid);
+/* The same, of whatever type: any that shares the id space of this one. */
+struct hca_obj *obj_find_in_space(struct hca *h, enum obj_type type, uint32_t id, uint16_t uid);
 /* A zeroed object with an id of its own. NULL with *why set: the type's limit, or no memory. */
 struct hca_obj *obj_new(struct hca *h, enum obj_type type, uint16_t uid, enum syn *why);
-void obj_link(struct hca_obj *holder, struct hca_obj *target); /* at most the class's max_links */
+/* With room for so many links more than the class's max_links: their number is the object's, not the type's. */
+struct hca_obj *obj_new_links(struct hca *h, enum obj_type type, uint16_t uid, uint32_t more_links, enum syn *why);
+void obj_link(struct hca_obj *holder, struct hca_obj *target); /* at most as many as there is room for */
 void obj_unlink_last(struct hca_obj *holder);
 void obj_free(struct hca *h, struct hca_obj *obj);             /* refs is zero; drops its links */
 /* The entry of an id in the type's table, whole range made present first; NULL: no memory, or past max_id. */
@@ -125,7 +129,7 @@ static inline struct hca_obj *obj_in_entry(void **e)
 void obj_tables_free(struct hca *h);
 
 /* Memory for an object of the type, zeroed but for its links and type, with no id yet. NULL: no memory. */
-struct hca_obj *obj_alloc(enum obj_type type, uint16_t uid);
+struct hca_obj *obj_alloc(enum obj_type type, uint16_t uid, uint32_t more_links);
 
 /* Flow counters take ranges of ids instead of single ones (flow_counter.c). */
 void flow_counter_free(struct hca *h, struct hca_obj *obj);

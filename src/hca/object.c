@@ -9,12 +9,19 @@
 #define PAGE_IDS (1u << PAGE_BITS)
 #define PAGES ((1u << 24) / PAGE_IDS)
 
+/* The type whose table and whose range of ids this one uses. */
+static enum obj_type space_of(enum obj_type type)
+{
+	return obj_classes[type].space ? obj_classes[type].space : type;
+}
+
 void **obj_entry(struct hca *h, enum obj_type type, uint32_t id)
 {
-	struct obj_table *t = &h->tables[type];
+	enum obj_type space = space_of(type);
+	struct obj_table *t = &h->tables[space];
 	void ***page;
 
-	if (id > obj_classes[type].max_id)
+	if (id > obj_classes[space].max_id)
 		return NULL;
 	if (!t->pages && !(t->pages = calloc(PAGES, sizeof(*t->pages))))
 		return NULL;
@@ -26,27 +33,35 @@ void **obj_entry(struct hca *h, enum obj_type type, uint32_t id)
 
 void **obj_peek(struct hca *h, enum obj_type type, uint32_t id)
 {
-	const struct obj_table *t = &h->tables[type];
-	void **page = t->pages && id <= obj_classes[type].max_id ? t->pages[id >> PAGE_BITS] : NULL;
+	enum obj_type space = space_of(type);
+	const struct obj_table *t = &h->tables[space];
+	void **page = t->pages && id <= obj_classes[space].max_id ? t->pages[id >> PAGE_BITS] : NULL;
 
 	return page ? &page[id & (PAGE_IDS - 1)] : NULL;
 }
 
-struct hca_obj *obj_find(struct hca *h, enum obj_type type, uint32_t id, uint16_t uid)
+struct hca_obj *obj_find_in_space(struct hca *h, enum obj_type type, uint32_t id, uint16_t uid)
 {
 	struct hca_obj *obj = obj_in_entry(obj_peek(h, type, id));
 
 	return obj && obj->uid == uid ? obj : NULL;
 }
 
+struct hca_obj *obj_find(struct hca *h, enum obj_type type, uint32_t id, uint16_t uid)
+{
+	struct hca_obj *obj = obj_find_in_space(h, type, id, uid);
+
+	return obj && obj->type == type ? obj : NULL;
+}
+
 #define CACHE_LINE 64u
 
 /* On a cache line of its own: among a million objects a command touches one, so it should cost one miss. */
-struct hca_obj *obj_alloc(enum obj_type type, uint16_t uid)
+struct hca_obj *obj_alloc(enum obj_type type, uint16_t uid, uint32_t more_links)
 {
 	const struct obj_class *class = &obj_classes[type];
 	size_t links = (class->size + sizeof(void *) - 1) & ~(sizeof(void *) - 1);
-	size_t size = links + class->max_links * sizeof(void *);
+	size_t size = links + ((size_t)class->max_links + more_links) * sizeof(void *);
 	struct hca_obj *obj = aligned_alloc(CACHE_LINE, (size + CACHE_LINE - 1) & ~(size_t)(CACHE_LINE - 1));
 
 	if (!obj)
@@ -58,24 +73,24 @@ struct hca_obj *obj_alloc(enum obj_type type, uint16_t uid)
 	return obj;
 }
 
-struct hca_obj *obj_new(struct hca *h, enum obj_type type, uint16_t uid, enum syn *why)
+struct hca_obj *obj_new_links(struct hca *h, enum obj_type type, uint16_t uid, uint32_t more_links, enum syn *why)
 {
-	const struct obj_class *class = &obj_classes[type];
-	struct obj_table *t = &h->tables[type];
+	const struct obj_class *class = &obj_classes[type], *space = &obj_classes[space_of(type)];
+	struct obj_table *t = &h->tables[space_of(type)];
 	struct hca_obj *obj;
 	uint32_t id;
 	void **entry;
 
 	*why = SYN_NO_MEMORY;
-	if (!t->free_head && (t->next ? t->next : class->first_id) > class->max_id) {
+	if (!t->free_head && (t->next ? t->next : space->first_id) > space->max_id) {
 		*why = class->limit;
 		return NULL;
 	}
 	if (!t->next)
-		t->next = class->first_id;
+		t->next = space->first_id;
 	id = t->free_head ? t->free_head - 1 : t->next;
 	entry = obj_entry(h, type, id);
-	obj = obj_alloc(type, uid);
+	obj = obj_alloc(type, uid, more_links);
 	if (!entry || !obj) {
 		free(obj);
 		return NULL;
@@ -90,6 +105,11 @@ struct hca_obj *obj_new(struct hca *h, enum obj_type type, uint16_t uid, enum sy
 	h->user_objs[uid]++;
 	*why = SYN_OK;
 	return obj;
+}
+
+struct hca_obj *obj_new(struct hca *h, enum obj_type type, uint16_t uid, enum syn *why)
+{
+	return obj_new_links(h, type, uid, 0, why);
 }
 
 void obj_link(struct hca_obj *holder, struct hca_obj *target)
@@ -112,7 +132,7 @@ static void obj_discard(struct hca_obj *obj)
 
 void obj_free(struct hca *h, struct hca_obj *obj)
 {
-	struct obj_table *t = &h->tables[obj->type];
+	struct obj_table *t = &h->tables[space_of(obj->type)];
 
 	while (obj->n_links)
 		obj_unlink_last(obj);
