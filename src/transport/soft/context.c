@@ -104,7 +104,7 @@ static void init_ibv(struct soft_context *ctx, struct soft_device *dev)
 	pthread_mutex_init(&ctx->ibv.mutex, NULL);
 	pthread_mutex_init(&ctx->lock, NULL);
 	ctx->oldest = ctx->newest = NULL;
-	ctx->comps = NULL;
+	ctx->queues = NULL;
 	ctx->dev = dev;
 	ctx->fork_gen = soft_fork_gen;
 }
@@ -182,7 +182,7 @@ int soft_close(struct ibv_context *ibv)
 		return EIO;
 	if (!atomic_compare_exchange_strong(&ctx->state, &live, SOFT_DEAD))
 		return EBADF;
-	soft_comps_close(ctx);
+	fdqs_close(ctx);
 	destroy_children(ctx);
 	destroy_uctx(dev, ctx->uid);
 	leave_device(dev);

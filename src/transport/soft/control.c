@@ -63,7 +63,7 @@ ODX_EXPORT int odx_soft_remove(struct ibv_device *ibv)
 		soft_pump(dev);
 	}
 	pthread_mutex_unlock(&dev->model);
-	soft_comps_removed(dev); /* by a second caller too: it is done when either returns */
+	fdqs_removed(dev); /* by a second caller too: it is done when either returns */
 	soft_device_put(dev);
 	return 0;
 }

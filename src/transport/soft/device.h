@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The soft transport from inside. Locks, in the order in which they are taken:
- *   soft_registry (devices, completions by fd) > context->lock > device->model > comp->lock, device->queue_lock
+ *   soft_registry (devices, queues by fd) > context->lock > device->model > the lock of a queue (fdq.h), device->queue_lock
  */
 #ifndef SOFT_DEVICE_H
 #define SOFT_DEVICE_H
@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "fdq.h"
 #include "hca.h"
 #include "rules.h"
 #include "slab.h"
@@ -41,7 +42,7 @@ struct soft_device {
 	uint64_t guid;
 	bool nobody_asked;            /* appeared by itself: its first open is announced */
 	unsigned int n_contexts;      /* under the registry's lock, as refs */
-	unsigned int refs;            /* handle, contexts, completions */
+	unsigned int refs;            /* handle, contexts, queues */
 
 	pthread_mutex_t model;        /* hca, umems, waiters, manual_now */
 	struct hca *hca;
@@ -70,7 +71,7 @@ struct soft_context {
 	uint16_t uid;
 	pthread_mutex_t lock;                    /* the list of children */
 	struct soft_child *oldest, *newest;      /* objects and umems in the order of their creation */
-	struct soft_comp *comps;                 /* under the registry's lock */
+	struct fdq *queues;                      /* under the registry's lock */
 	void *slab_link;
 };
 
@@ -196,7 +197,5 @@ int soft_obj_query_async(struct mlx5dv_devx_obj *obj, const void *in, size_t inl
 			 struct mlx5dv_devx_cmd_comp *comp);
 /* A chain (by hca.next) of n ended commands of one completion. */
 void soft_comp_push(struct soft_comp *c, struct hca_cmd *head, struct hca_cmd *tail, unsigned int n);
-void soft_comps_close(struct soft_context *ctx);    /* the context goes: waits for its commands in flight */
-void soft_comps_removed(struct soft_device *dev);   /* the device went: dead once read empty */
 
 #endif
