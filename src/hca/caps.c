@@ -43,7 +43,7 @@ static enum syn query_adapter(struct hca *h, struct call *c)
 
 const struct hca_op ops_caps[] = {
 	{ PRM_OP_QUERY_HCA_CAP, PRM_SZ(query_hca_cap_in), PRM_SZ(query_hca_cap_out), OP_MOD_ANY, OP_PLAIN, OBJ_NONE, 0, 0,
-	  query_hca_cap },
+	  query_hca_cap, NULL },
 	OP_ROW(QUERY_ADAPTER, query_adapter, OP_PLAIN, query_adapter),
 	{ 0 },
 };

@@ -4,21 +4,32 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "context.h"
 #include "model.h"
 #include "schedule.h"
 #include "types.h"
 
 /* A busy of SYN_OK: nothing refers to objects of this type. */
 const struct obj_class obj_classes[OBJ_N_TYPES] = {
-	[OBJ_PD] = { sizeof(struct hca_obj), 0, 1, 0xffffff, SYN_PD, SYN_PD_BUSY, SYN_PD_LIMIT, NULL },
-	[OBJ_UMEM] = { sizeof(struct umem), 0, 1, 0xffffff, SYN_UMEM, SYN_UMEM_BUSY, SYN_UMEM_LIMIT, umem_fini },
-	[OBJ_MKEY] = { sizeof(struct mkey), 2, MKEY_FIRST, ID24_LAST, SYN_MKEY, SYN_OK, SYN_MKEY_LIMIT, NULL },
-	[OBJ_CQ] = { sizeof(struct cq), CQ_LINKS, CQN_FIRST, ID24_LAST, SYN_CQ, SYN_CQ_BUSY, SYN_CQ_LIMIT, NULL },
-	[OBJ_QP] = { sizeof(struct qp), QP_LINKS, QPN_FIRST, QPN_FIRST + (1u << QP_LOG_MAX) - 1, SYN_QP, SYN_OK, SYN_QP_LIMIT, NULL },
+	[OBJ_PD] = { sizeof(struct hca_obj), 0, 1, 0xffffff, SYN_PD, SYN_PD_BUSY, SYN_PD_LIMIT, NULL, OBJ_NONE },
+	[OBJ_UMEM] = { sizeof(struct umem), 0, 1, 0xffffff, SYN_UMEM, SYN_UMEM_BUSY, SYN_UMEM_LIMIT, umem_fini, OBJ_NONE },
+	[OBJ_MKEY] = { sizeof(struct mkey), 2, MKEY_FIRST, ID24_LAST, SYN_MKEY, SYN_OK, SYN_MKEY_LIMIT, NULL, OBJ_NONE },
+	[OBJ_CQ] = { sizeof(struct cq), CQ_LINKS, CQN_FIRST, ID24_LAST, SYN_CQ, SYN_CQ_BUSY, SYN_CQ_LIMIT, NULL, OBJ_NONE },
+	[OBJ_QP] = { sizeof(struct qp), QP_LINKS, QPN_FIRST, QPN_FIRST + (1u << QP_LOG_MAX) - 1, SYN_QP, SYN_OK, SYN_QP_LIMIT, NULL, OBJ_NONE },
 	[OBJ_Q_COUNTER] = { sizeof(struct hca_obj), 0, 1, Q_COUNTER_LAST, SYN_Q_COUNTER, SYN_Q_COUNTER_BUSY,
-			    SYN_Q_COUNTER_LIMIT, NULL },
+			    SYN_Q_COUNTER_LIMIT, NULL, OBJ_NONE },
 	[OBJ_FLOW_COUNTER] = { sizeof(struct flow_counter), 1, FLOW_COUNTER_FIRST, FLOW_COUNTER_LAST, SYN_COUNTER,
-			       SYN_OK, SYN_COUNTER_LIMIT, flow_counter_fini },
+			       SYN_OK, SYN_COUNTER_LIMIT, flow_counter_fini, OBJ_NONE },
+
+	/* Transport and queues. */
+	[OBJ_TD] = { sizeof(struct hca_obj), 0, 1, ID24_LAST, SYN_TD, SYN_TD_BUSY, SYN_TD_LIMIT, NULL, OBJ_NONE },
+	[OBJ_TIS] = { CTX_SIZE(tisc), CTX_REFS_MAX, 1, ID24_LAST, SYN_TIS, SYN_OK, SYN_TIS_LIMIT, NULL, OBJ_NONE },
+
+	/* Steering. */
+
+	/* Events and doorbells. */
+
+	/* Quality of service. */
 };
 
 static const struct {
@@ -33,6 +44,13 @@ static const struct {
 
 static const struct hca_op *const op_tables[] = {
 	ops_user, ops_flow_counter, ops_caps, ops_mkey, ops_cq, ops_qp, ops_q_counter,
+	/* Transport and queues. */
+	ops_tis,
+	/* Steering. */
+
+	/* Events and doorbells. */
+
+	/* General objects and commands, quality of service. */
 };
 
 static const char *const profile_names[HCA_N_PROFILES] = {
@@ -179,6 +197,7 @@ static enum syn execute(struct hca *h, struct call *c)
 
 	if (!op)
 		return SYN_BAD_OP;
+	c->op = op;
 	syn = check(h, op, c);
 	if (syn == SYN_OK && op->handler)
 		syn = op->handler(h, c);

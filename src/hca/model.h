@@ -15,18 +15,33 @@ enum syn {
 	SYN_COUNT,
 };
 
-enum obj_type { OBJ_NONE, OBJ_PD, OBJ_UMEM, OBJ_MKEY, OBJ_CQ, OBJ_QP, OBJ_Q_COUNTER, OBJ_FLOW_COUNTER, OBJ_N_TYPES };
+enum obj_type {
+	OBJ_NONE,
+	OBJ_PD, OBJ_UMEM, OBJ_MKEY, OBJ_CQ, OBJ_QP, OBJ_Q_COUNTER, OBJ_FLOW_COUNTER,
+	/* Transport and queues. */
+	OBJ_TD, OBJ_TIS, OBJ_TIR, OBJ_RQT, OBJ_SQ, OBJ_RQ, OBJ_RMP, OBJ_SRQ, OBJ_XRC_SRQ, OBJ_XRCD, OBJ_DCT, OBJ_XRQ, OBJ_MCG,
+	OBJ_PSV,
+	/* Steering. */
+	OBJ_FLOW_TABLE, OBJ_FLOW_GROUP, OBJ_FLOW_ENTRY, OBJ_REFORMAT, OBJ_MODIFY_HEADER, OBJ_VXLAN_PORT, OBJ_L2_ENTRY,
+	/* Events and doorbells. */
+	OBJ_EQ, OBJ_UAR,
+	/* Quality of service. */
+	OBJ_SCHED,
+	OBJ_N_TYPES,
+};
 
 /*
  * An object: every type begins with one. refs counts the objects that link to it, and refuses its destruction.
- * links are what this one refers to; obj_free() drops them. They lie behind the type's own fields, out of the way of a
- * command that only reads those.
+ * links are what this one refers to (NULL: a place that is empty now); obj_free() drops them. They lie behind the type's own
+ * fields, out of the way of a command that only reads those.
  */
 struct hca_obj {
 	uint32_t id;
 	uint16_t uid;
 	uint8_t type;
-	uint32_t refs, n_links;
+	bool own_links; /* more than lie behind the object: in memory of their own */
+	uint32_t refs;
+	uint32_t n_links;
 	struct hca_obj **links;
 };
 
@@ -41,12 +56,15 @@ struct obj_class {
 	enum obj_type space; /* the type whose ids this one takes; OBJ_NONE: it has an id space of its own */
 };
 
+struct hca_op;
+
 /* One command while it executes. */
 struct call {
 	struct prm_box in, out;
 	uint16_t opcode, op_mod, uid;
 	uint32_t syndrome; /* filled where the number is not a table's: strict */
 	struct hca_obj *obj; /* OP_ON and OP_DESTROY: the object that the inbox names */
+	const struct hca_op *op;
 };
 
 typedef enum syn (*hca_handler)(struct hca *h, struct call *c);
@@ -66,18 +84,20 @@ struct hca_op {
 	uint8_t id_width;
 	uint16_t id_bit;
 	hca_handler handler;
+	const struct ctx_type *ctx; /* rows of types that are described as data (context.h) */
 };
 
 #define OP_MOD_ANY 0xffff
 /* A row: the layout names give the sizes, and for objects the field that holds the id. */
-#define OP_ROW(op, layout, k, fn) { PRM_OP_##op, PRM_SZ_##layout##_in, PRM_SZ_##layout##_out, 0, k, OBJ_NONE, 0, 0, fn }
+#define OP_ROW(op, layout, k, fn) { PRM_OP_##op, PRM_SZ_##layout##_in, PRM_SZ_##layout##_out, 0, k, OBJ_NONE, 0, 0, fn, NULL }
 #define OP_OBJ_ROW(op, layout, k, t, field, fn)                                                                      \
-	{ PRM_OP_##op, PRM_SZ_##layout##_in, PRM_SZ_##layout##_out, 0, k, t, OP_PLACE(PRM_F_##layout##_in__##field), fn }
+	{ PRM_OP_##op, PRM_SZ_##layout##_in, PRM_SZ_##layout##_out, 0, k, t, OP_PLACE(PRM_F_##layout##_in__##field), fn, NULL }
 #define OP_PLACE(...) OP_PLACE_(__VA_ARGS__)
 #define OP_PLACE_(bit, width) (width), (bit)
 
 /* Tables of rows, one per file of handlers; ended by opcode 0. */
 extern const struct hca_op ops_user[], ops_flow_counter[], ops_caps[], ops_mkey[], ops_cq[], ops_qp[], ops_q_counter[];
+extern const struct hca_op ops_tis[];
 
 struct obj_table {
 	void ***pages;      /* two levels; an entry is an object, or a free id: (next free << 1 | 1) */
@@ -114,8 +134,11 @@ struct hca_obj *obj_find_in_space(struct hca *h, enum obj_type type, uint32_t id
 struct hca_obj *obj_new(struct hca *h, enum obj_type type, uint16_t uid, enum syn *why);
 /* With room for so many links more than the class's max_links: their number is the object's, not the type's. */
 struct hca_obj *obj_new_links(struct hca *h, enum obj_type type, uint16_t uid, uint32_t more_links, enum syn *why);
-void obj_link(struct hca_obj *holder, struct hca_obj *target); /* at most as many as there is room for */
+void obj_link(struct hca_obj *holder, struct hca_obj *target); /* at most as many as there is room for; target may be NULL */
+void obj_relink(struct hca_obj *holder, uint32_t i, struct hca_obj *target); /* links[i] becomes target */
 void obj_unlink_last(struct hca_obj *holder);
+/* Room for n links, more than the class's max_links; those that are there stay. False: no memory, and nothing changed. */
+bool obj_room(struct hca_obj *holder, uint32_t n);
 void obj_free(struct hca *h, struct hca_obj *obj);             /* refs is zero; drops its links */
 /* The entry of an id in the type's table, whole range made present first; NULL: no memory, or past max_id. */
 void **obj_entry(struct hca *h, enum obj_type type, uint32_t id);

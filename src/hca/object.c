@@ -115,16 +115,45 @@ struct hca_obj *obj_new(struct hca *h, enum obj_type type, uint16_t uid, enum sy
 void obj_link(struct hca_obj *holder, struct hca_obj *target)
 {
 	holder->links[holder->n_links++] = target;
-	target->refs++;
+	if (target)
+		target->refs++;
 }
 
 void obj_unlink_last(struct hca_obj *holder)
 {
-	holder->links[--holder->n_links]->refs--;
+	struct hca_obj *target = holder->links[--holder->n_links];
+
+	if (target)
+		target->refs--;
+}
+
+void obj_relink(struct hca_obj *holder, uint32_t i, struct hca_obj *target)
+{
+	if (target)
+		target->refs++;
+	if (holder->links[i])
+		holder->links[i]->refs--;
+	holder->links[i] = target;
+}
+
+bool obj_room(struct hca_obj *holder, uint32_t n)
+{
+	struct hca_obj **links = malloc(n * sizeof(*links));
+
+	if (!links)
+		return false;
+	memcpy(links, holder->links, holder->n_links * sizeof(*links));
+	if (holder->own_links)
+		free(holder->links);
+	holder->links = links;
+	holder->own_links = true;
+	return true;
 }
 
 static void obj_discard(struct hca_obj *obj)
 {
+	if (obj->own_links)
+		free(obj->links);
 	if (obj_classes[obj->type].fini)
 		obj_classes[obj->type].fini(obj);
 	free(obj);

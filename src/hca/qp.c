@@ -352,10 +352,10 @@ static enum syn qp_2rst(struct hca *h, struct call *c)
 /* Rows whose layout in the table has an optional extension behind: the shortest box ends with the qpc's part. */
 #define QP_IN_MIN PRM_SZ(rst2init_qp_in)
 #define QP_ROW(op, in_min, out_min, k, fn)                                                                           \
-	{ PRM_OP_##op, in_min, out_min, 0, k, OBJ_QP, OP_PLACE(PRM_F_query_qp_in__qpn), fn }
+	{ PRM_OP_##op, in_min, out_min, 0, k, OBJ_QP, OP_PLACE(PRM_F_query_qp_in__qpn), fn, NULL }
 
 const struct hca_op ops_qp[] = {
-	{ PRM_OP_CREATE_QP, QP_IN_MIN, PRM_SZ(create_qp_out), 0, OP_PLAIN, OBJ_NONE, 0, 0, create_qp },
+	{ PRM_OP_CREATE_QP, QP_IN_MIN, PRM_SZ(create_qp_out), 0, OP_PLAIN, OBJ_NONE, 0, 0, create_qp, NULL },
 	QP_ROW(QUERY_QP, PRM_SZ(query_qp_in), QP_IN_MIN, OP_ON, query_qp),
 	QP_ROW(RST2INIT_QP, QP_IN_MIN, PRM_SZ(rst2init_qp_out), OP_ON, modify_qp),
 	QP_ROW(INIT2INIT_QP, QP_IN_MIN, PRM_SZ(init2init_qp_out), OP_ON, modify_qp),

@@ -73,5 +73,12 @@ int run_mkey_tests(void);
 int run_cq_tests(void);
 int run_qp_tests(void);
 int run_caps_tests(void);
+/* Transport and queues. */
+int run_tis_tests(void);
+/* Steering. */
+
+/* Events and doorbells. */
+
+/* General objects and commands, quality of service. */
 
 #endif

@@ -32,6 +32,13 @@ int main(void)
 	for (int i = 0; i < 2; i++) {
 		through_queue = i;
 		failed += run_user_tests() + run_counter_tests() + run_mkey_tests() + run_cq_tests() + run_qp_tests() + run_caps_tests();
+		/* Transport and queues. */
+		failed += run_tis_tests();
+		/* Steering. */
+
+		/* Events and doorbells. */
+
+		/* General objects and commands, quality of service. */
 	}
 	return failed + cmocka_run_group_tests_name("syndromes", tests, NULL, NULL) ? 1 : 0;
 }
