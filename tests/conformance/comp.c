@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Completions: descriptor, readiness, records, budget (devx-abi 5). */
-#include "conf.h"
+#include "old_conf.h"
 
 #include <sched.h>
 #include <signal.h>

@@ -1,121 +1,372 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "conf.h"
 
-#include <sched.h>
-#include <stdio.h>
-#include <sys/syscall.h>
-#include <time.h>
+#include <stdarg.h>
 
-void put16(void *box, size_t byte, uint16_t v)
+static struct {
+	struct ibv_device *dev;
+	char profile[64]; /* of dev, when it is a software device: "profile=x," */
+	bool soft, asked;
+} chosen;
+
+/* --- fields --- */
+
+uint64_t get_bits(const void *box, uint32_t bit, uint32_t width)
 {
-	v = htobe16(v);
-	memcpy((uint8_t *)box + byte, &v, sizeof(v));
+	const uint8_t *p = box;
+	uint64_t v = 0;
+
+	for (uint32_t i = bit; i < bit + width; i++)
+		v = v << 1 | (p[i / 8] >> (7 - i % 8) & 1);
+	return v;
 }
 
-void put32(void *box, size_t byte, uint32_t v)
+void set_bits(void *box, uint32_t bit, uint32_t width, uint64_t value)
 {
-	v = htobe32(v);
-	memcpy((uint8_t *)box + byte, &v, sizeof(v));
+	uint8_t *p = box;
+
+	for (uint32_t i = bit + width; i-- > bit; value >>= 1)
+		p[i / 8] = (uint8_t)((p[i / 8] & ~(0x80 >> i % 8)) | (value & 1) << (7 - i % 8));
 }
 
-void put64(void *box, size_t byte, uint64_t v)
+void *in_box(void *box, uint32_t bit, uint32_t width)
 {
-	v = htobe64(v);
-	memcpy((uint8_t *)box + byte, &v, sizeof(v));
+	return (uint8_t *)box + bit / 8;
 }
 
-uint32_t get32(const void *box, size_t byte)
+void set_opcode(void *in, uint16_t opcode)
 {
-	uint32_t v;
-
-	memcpy(&v, (const uint8_t *)box + byte, sizeof(v));
-	return be32toh(v);
+	SET(in, nop_in, opcode, opcode);
 }
 
-uint64_t get64(const void *box, size_t byte)
+void set_uid(void *in, uint16_t uid)
 {
-	uint64_t v;
+	set_bits(in, 16, 16, uid);
+}
 
-	memcpy(&v, (const uint8_t *)box + byte, sizeof(v));
-	return be64toh(v);
+void set_tunnel(void *in, uint16_t vhca_tunnel_id)
+{
+	set_bits(in, 32, 16, vhca_tunnel_id);
+}
+
+void set_op_mod(void *in, uint16_t op_mod)
+{
+	SET(in, nop_in, op_mod, op_mod);
 }
 
 uint8_t status_of(const void *out)
 {
-	return *(const uint8_t *)out;
+	return (uint8_t)GET(out, nop_out, status);
 }
 
 uint32_t syndrome_of(const void *out)
 {
-	return get32(out, 4);
+	return (uint32_t)GET(out, nop_out, syndrome);
+}
+
+/* --- the device under test --- */
+
+bool choose_device(const char *name, const char *soft_spec)
+{
+	char spec[512], *p;
+
+	if (soft_spec) {
+		chosen.asked = true;
+		chosen.dev = odx_soft_create ? odx_soft_create(soft_spec) : NULL;
+	} else {
+		/* Never freed: devices of rdma-core live as long as their list. */
+		struct ibv_device **list = ibv_get_device_list(NULL);
+
+		chosen.asked = name;
+		for (; list && *list && !chosen.dev; list++)
+			if (name ? !strcmp(ibv_get_device_name(*list), name) : mlx5dv_is_supported(*list))
+				chosen.dev = *list;
+	}
+	if (!chosen.dev)
+		return false;
+	chosen.soft = odx_soft_spec && !odx_soft_spec(chosen.dev, spec, sizeof(spec));
+	p = chosen.soft ? strstr(spec, "profile=") : NULL;
+	if (p)
+		snprintf(chosen.profile, sizeof(chosen.profile), "%.*s,", (int)strcspn(p, ","), p);
+	return true;
+}
+
+const char *missing(unsigned int needs)
+{
+	if (needs & OURS && !odx_version)
+		return "only OpenDEVX defines this";
+	if (!(needs & SOFT))
+		return chosen.dev ? NULL : "no mlx5 device";
+	if (!odx_soft_create)
+		return "the library has no software device (soft.h)";
+	if (chosen.dev && !chosen.soft)
+		return "the device is no software device: it cannot be held, removed or made to fail";
+	return NULL;
+}
+
+struct ibv_device *device(void)
+{
+	return chosen.dev;
+}
+
+static void end_device(void *p)
+{
+	int err = odx_soft_destroy(p);
+
+	if (!case_failed())
+		CHECK_EQ(err, 0);
+}
+
+struct ibv_device *soft(const char *spec)
+{
+	char whole[512];
+
+	snprintf(whole, sizeof(whole), "%s%s", strstr(spec, "profile=") ? "" : chosen.profile, spec);
+	if (!*spec && *whole)
+		whole[strlen(whole) - 1] = '\0';
+	return own(odx_soft_create(whole), end_device);
+}
+
+int soft_destroy(struct ibv_device *dev)
+{
+	int err = odx_soft_destroy(dev);
+
+	if (!err)
+		disown(dev);
+	return err;
+}
+
+static void end_context(void *p)
+{
+	int err = ibv_close_device(p);
+
+	if (!case_failed())
+		CHECK_EQ(err, 0);
 }
 
 struct ibv_context *open_devx(struct ibv_device *dev)
 {
 	struct mlx5dv_context_attr attr = { .flags = MLX5DV_CONTEXT_FLAGS_DEVX };
-	struct ibv_context *ctx = mlx5dv_open_device(dev, &attr);
 
-	assert_non_null(ctx);
-	return ctx;
+	return own(mlx5dv_open_device(dev, &attr), end_context);
+}
+
+struct ibv_context *context(void)
+{
+	return open_devx(device());
+}
+
+int close_context(struct ibv_context *ctx)
+{
+	int err = ibv_close_device(ctx);
+
+	if (!err)
+		disown(ctx);
+	return err;
+}
+
+void fault(struct ibv_device *dev, const char *fmt, ...)
+{
+	char rule[128];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(rule, sizeof(rule), fmt, ap);
+	va_end(ap);
+	CHECK_EQ(odx_soft_fault(dev, rule), 0);
+}
+
+void hold(struct ibv_device *dev)
+{
+	CHECK_EQ(odx_soft_hold(dev), 0);
+}
+
+void release(struct ibv_device *dev, uint32_t n)
+{
+	CHECK_EQ(odx_soft_release(dev, n), 0);
+}
+
+void advance(struct ibv_device *dev, uint64_t ns)
+{
+	CHECK_EQ(odx_soft_advance(dev, ns), 0);
+}
+
+static void unstick_one(void *dev)
+{
+	odx_soft_fault(dev, "clear");
+	odx_soft_remove(dev);
+}
+
+/* A thread of a failed case may wait for what the case would have done. */
+void unstick(void)
+{
+	each_owned(end_device, unstick_one);
+}
+
+/* --- objects --- */
+
+static void end_obj(void *p)
+{
+	int err = mlx5dv_devx_obj_destroy(p);
+
+	if (!case_failed())
+		CHECK_EQ(err, 0);
+}
+
+struct mlx5dv_devx_obj *create(struct ibv_context *ctx, const void *in, size_t inlen, void *out, size_t outlen)
+{
+	struct mlx5dv_devx_obj *obj = mlx5dv_devx_obj_create(ctx, in, inlen, out, outlen);
+
+	if (!obj && errno == EREMOTEIO)
+		note("opcode 0x%x, status 0x%x, syndrome 0x%x", (unsigned int)GET(in, nop_in, opcode), status_of(out),
+		     syndrome_of(out));
+	return own(obj, end_obj);
+}
+
+void refuse(struct ibv_context *ctx, const void *in, size_t inlen, void *out, size_t outlen, int err)
+{
+	struct mlx5dv_devx_obj *obj;
+
+	errno = 0;
+	obj = mlx5dv_devx_obj_create(ctx, in, inlen, out, outlen);
+	if (obj)
+		own(obj, end_obj);
+	CHECK(!obj);
+	CHECK_EQ(errno, err);
+}
+
+int destroy(struct mlx5dv_devx_obj *obj)
+{
+	int err = mlx5dv_devx_obj_destroy(obj);
+
+	if (!err)
+		disown(obj);
+	return err;
+}
+
+int general(struct ibv_context *ctx, const void *in, size_t inlen, void *out, size_t outlen)
+{
+	return mlx5dv_devx_general_cmd(ctx, in, inlen, out, outlen);
+}
+
+int nop(struct ibv_context *ctx)
+{
+	INBOX(in, nop_in, NOP);
+	uint8_t out[SZ(nop_out)];
+
+	return general(ctx, in, sizeof(in), out, sizeof(out));
+}
+
+static void end_comp(void *p)
+{
+	mlx5dv_devx_destroy_cmd_comp(p);
+}
+
+struct mlx5dv_devx_cmd_comp *new_comp(struct ibv_context *ctx)
+{
+	return own(mlx5dv_devx_create_cmd_comp(ctx), end_comp);
+}
+
+void destroy_comp(struct mlx5dv_devx_cmd_comp *comp)
+{
+	disown(comp);
+	mlx5dv_devx_destroy_cmd_comp(comp);
+}
+
+static void end_umem(void *p)
+{
+	int err = mlx5dv_devx_umem_dereg(p);
+
+	if (!case_failed())
+		CHECK_EQ(err, 0);
+}
+
+struct mlx5dv_devx_umem *reg(struct ibv_context *ctx, void *addr, size_t size, uint32_t access)
+{
+	return own(mlx5dv_devx_umem_reg(ctx, addr, size, access), end_umem);
+}
+
+int dereg(struct mlx5dv_devx_umem *umem)
+{
+	int err = mlx5dv_devx_umem_dereg(umem);
+
+	if (!err)
+		disown(umem);
+	return err;
 }
 
 struct mlx5dv_devx_obj *counters(struct ibv_context *ctx, uint8_t bulk, uint32_t *id)
 {
-	uint8_t in[16] = { 0 }, out[16] = { 0 };
+	INBOX(in, alloc_flow_counter_in, ALLOC_FLOW_COUNTER);
+	uint8_t out[SZ(alloc_flow_counter_out)];
 	struct mlx5dv_devx_obj *obj;
 
-	put16(in, 0, ALLOC_FLOW_COUNTER);
-	in[15] = bulk;
-	obj = mlx5dv_devx_obj_create(ctx, in, sizeof(in), out, sizeof(out));
-	assert_non_null(obj);
-	*id = get32(out, 8);
+	SET(in, alloc_flow_counter_in, flow_counter_bulk, bulk);
+	obj = create(ctx, in, sizeof(in), out, sizeof(out));
+	*id = (uint32_t)GET(out, alloc_flow_counter_out, flow_counter_id);
 	return obj;
 }
 
 struct mlx5dv_devx_obj *alloc_pd(struct ibv_context *ctx, uint32_t *pd)
 {
-	uint8_t in[16] = { 0 }, out[16] = { 0 };
-	struct mlx5dv_devx_obj *obj;
+	INBOX(in, alloc_pd_in, ALLOC_PD);
+	uint8_t out[SZ(alloc_pd_out)];
+	struct mlx5dv_devx_obj *obj = create(ctx, in, sizeof(in), out, sizeof(out));
 
-	put16(in, 0, ALLOC_PD);
-	obj = mlx5dv_devx_obj_create(ctx, in, sizeof(in), out, sizeof(out));
-	assert_non_null(obj);
-	*pd = get32(out, 8) & 0xffffff;
+	*pd = (uint32_t)GET(out, alloc_pd_out, pd);
 	return obj;
 }
 
-void query_inbox(uint8_t in[32], uint32_t id, uint32_t n)
+void query_inbox(uint8_t in[COUNTER_IN], uint32_t id, uint32_t n)
 {
-	memset(in, 0, 32);
-	put16(in, 0, QUERY_FLOW_COUNTER);
-	put32(in, 24, n);
-	put32(in, 28, id);
+	memset(in, 0, COUNTER_IN);
+	set_opcode(in, PRM_OP_QUERY_FLOW_COUNTER);
+	SET(in, query_flow_counter_in, num_of_counters, n);
+	SET(in, query_flow_counter_in, flow_counter_id, id);
 }
 
-struct rig rig_up(const char *spec)
+int query_counters(struct mlx5dv_devx_obj *obj, uint32_t id, uint32_t n, void *out, size_t outlen)
 {
-	struct rig r;
+	uint8_t in[COUNTER_IN];
 
-	r.dev = odx_soft_create(spec);
-	assert_non_null(r.dev);
-	r.ctx = open_devx(r.dev);
+	query_inbox(in, id, n);
+	return mlx5dv_devx_obj_query(obj, in, sizeof(in), out, outlen);
+}
+
+uint64_t packets_of(const void *out, uint32_t i)
+{
+	return GET((const uint8_t *)out + COUNTERS_OUT(i), traffic_counter, packets);
+}
+
+uint64_t octets_of(const void *out, uint32_t i)
+{
+	return GET((const uint8_t *)out + COUNTERS_OUT(i), traffic_counter, octets);
+}
+
+/* --- asynchronous queries --- */
+
+struct rig rig_on(struct ibv_device *dev)
+{
+	struct rig r = { .dev = dev, .ctx = open_devx(dev) };
+
 	r.obj = counters(r.ctx, 1, &r.id);
-	r.comp = mlx5dv_devx_create_cmd_comp(r.ctx);
-	assert_non_null(r.comp);
+	r.comp = new_comp(r.ctx);
 	return r;
 }
 
-void rig_down(struct rig *r)
+struct rig rig(void)
 {
-	mlx5dv_devx_destroy_cmd_comp(r->comp);
-	assert_int_equal(mlx5dv_devx_obj_destroy(r->obj), 0);
-	assert_int_equal(ibv_close_device(r->ctx), 0);
-	assert_int_equal(odx_soft_destroy(r->dev), 0);
+	return rig_on(device());
+}
+
+struct rig rig_soft(const char *spec)
+{
+	return rig_on(soft(spec));
 }
 
 int submit_to(struct rig *r, struct mlx5dv_devx_cmd_comp *comp, size_t outlen, uint64_t wr_id)
 {
-	uint8_t in[32];
+	uint8_t in[COUNTER_IN];
 
 	query_inbox(in, r->id, 1);
 	return mlx5dv_devx_obj_query_async(r->obj, in, sizeof(in), outlen, wr_id, comp);
@@ -126,23 +377,28 @@ int submit(struct rig *r, size_t outlen, uint64_t wr_id)
 	return submit_to(r, r->comp, outlen, wr_id);
 }
 
+int get_sized(struct mlx5dv_devx_cmd_comp *comp, void *buf, size_t len)
+{
+	return mlx5dv_devx_get_async_cmd_comp(comp, buf, len);
+}
+
 int get(struct mlx5dv_devx_cmd_comp *comp, struct record *rec)
 {
-	return mlx5dv_devx_get_async_cmd_comp(comp, (struct mlx5dv_devx_async_cmd_hdr *)rec, sizeof(*rec));
+	return get_sized(comp, rec, sizeof(*rec));
 }
 
 short ready(int fd, short events, int timeout_ms)
 {
 	struct pollfd p = { .fd = fd, .events = events };
 
-	assert_true(poll(&p, 1, timeout_ms) >= 0);
+	CHECK(poll(&p, 1, timeout_ms) >= 0);
 	return p.revents;
 }
 
 void get_ready(struct mlx5dv_devx_cmd_comp *comp, struct record *rec)
 {
-	assert_true(ready(comp->fd, POLLIN, PATIENCE_MS) & POLLIN);
-	assert_int_equal(get(comp, rec), 0);
+	CHECK(ready(comp->fd, POLLIN, PATIENCE_MS) & POLLIN);
+	CHECK_EQ(get(comp, rec), 0);
 }
 
 void expect_wr(struct mlx5dv_devx_cmd_comp *comp, uint64_t wr_id)
@@ -150,86 +406,26 @@ void expect_wr(struct mlx5dv_devx_cmd_comp *comp, uint64_t wr_id)
 	struct record rec;
 
 	get_ready(comp, &rec);
-	assert_int_equal(rec.wr_id, wr_id);
+	CHECK_EQ(rec.wr_id, wr_id);
 }
 
 void expect_none(struct mlx5dv_devx_cmd_comp *comp)
 {
-	assert_int_equal(ready(comp->fd, POLLIN, 0), 0);
+	CHECK_EQ(ready(comp->fd, POLLIN, 0), 0);
 }
 
 void expect_aborted(const struct record *rec)
 {
-	assert_int_equal(status_of(rec->out), ABORTED_STATUS);
-	assert_int_equal(syndrome_of(rec->out), ABORTED_SYNDROME);
+	CHECK_EQ(status_of(rec->out), ABORTED_STATUS);
+	CHECK_EQ(syndrome_of(rec->out), ABORTED_SYNDROME);
 }
 
 void set_nonblock(int fd, bool on)
 {
 	int flags = fcntl(fd, F_GETFL);
 
-	assert_true(flags >= 0);
-	assert_int_equal(fcntl(fd, F_SETFL, on ? flags | O_NONBLOCK : flags & ~O_NONBLOCK), 0);
-}
-
-static void *runner_main(void *arg)
-{
-	struct runner *t = arg;
-
-	atomic_store(&t->tid, (int)syscall(SYS_gettid));
-	t->fn(t->arg);
-	atomic_store(&t->done, true);
-	return NULL;
-}
-
-void run(struct runner *t, void (*fn)(void *arg), void *arg)
-{
-	t->fn = fn;
-	t->arg = arg;
-	atomic_init(&t->tid, 0);
-	atomic_init(&t->done, false);
-	assert_int_equal(pthread_create(&t->thread, NULL, runner_main, t), 0);
-}
-
-static char state_of(int tid)
-{
-	char path[64], text[256] = "", *p;
-	ssize_t n;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return '?';
-	n = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	p = n > 0 ? strrchr(text, ')') : NULL;
-	return p && p[1] == ' ' ? p[2] : '?';
-}
-
-/* Asleep on several looks in a row: a thread that only waits for a lock does not look so for long. */
-void wait_asleep(struct runner *t)
-{
-	struct timespec start, now;
-	int seen = 0;
-
-	clock_gettime(CLOCK_MONOTONIC, &start);
-	while (seen < 20) {
-		int tid = atomic_load(&t->tid);
-
-		seen = tid && state_of(tid) == 'S' ? seen + 1 : 0;
-		sched_yield();
-		clock_gettime(CLOCK_MONOTONIC, &now);
-		if (now.tv_sec - start.tv_sec > PATIENCE_MS / 1000 || atomic_load(&t->done))
-			break;
-	}
-	assert_false(atomic_load(&t->done));
-	assert_int_equal(seen, 20);
-}
-
-void join(struct runner *t)
-{
-	assert_int_equal(pthread_join(t->thread, NULL), 0);
+	CHECK(flags >= 0);
+	CHECK_EQ(fcntl(fd, F_SETFL, on ? flags | O_NONBLOCK : flags & ~O_NONBLOCK), 0);
 }
 
 static void getter_main(void *arg)
@@ -241,37 +437,17 @@ static void getter_main(void *arg)
 
 struct getter *getter_start(struct mlx5dv_devx_cmd_comp *comp)
 {
-	struct getter *g = calloc(1, sizeof(*g));
+	struct getter *g = zeroed(sizeof(*g));
 
-	assert_non_null(g);
 	g->comp = comp;
-	run(&g->t, getter_main, g);
+	g->t = run(getter_main, g);
 	return g;
 }
 
 int getter_end(struct getter *g, uint64_t *wr_id)
 {
-	int err;
-
-	join(&g->t);
-	err = g->err;
+	join(g->t);
 	if (wr_id)
 		*wr_id = g->rec.wr_id;
-	free(g);
-	return err;
-}
-
-int group_up(void **state)
-{
-	static struct rig r;
-
-	r = rig_up("");
-	*state = &r;
-	return 0;
-}
-
-int group_down(void **state)
-{
-	rig_down(*state);
-	return 0;
+	return g->err;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* mlx5dv_devx_general_cmd: lengths, opcode list, tunnel id, uid (devx-abi 4 and 8). */
-#include "conf.h"
+#include "old_conf.h"
 
 struct fixture {
 	struct ibv_device *dev;

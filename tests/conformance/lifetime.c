@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Destroys, closes and removal while commands are in flight or threads asleep (devx-abi 5; design, exceptions 1, 2 and 5). */
-#include "conf.h"
+#include "old_conf.h"
 
 static void destroy_main(void *arg)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* DEVX objects: create, query, modify, destroy (devx-abi 4 and 8). */
-#include "conf.h"
+#include "old_conf.h"
 
 #include <stdio.h>
 

@@ -6,288 +6,248 @@ static bool in_list(const struct ibv_device *dev)
 {
 	int n = -1;
 	struct ibv_device **list = ibv_get_device_list(&n);
-	bool found = false;
+	bool found = false, ends;
 
-	assert_non_null(list);
-	assert_null(list[n]);
+	CHECK(list);
+	ends = n >= 0 && !list[n];
 	for (int i = 0; i < n; i++)
 		found = found || list[i] == dev;
 	ibv_free_device_list(list);
+	CHECK(ends);
 	return found;
 }
 
-/* design: a created device is in the list until it is destroyed. */
-static void created_device_is_listed_until_destroyed(void **state)
+CASE(device_is_in_the_list, "ibv_get_device_list(3)", ANY, "A list has as many devices as it says, ends with NULL, and has the device.")
 {
-	struct ibv_device *dev = odx_soft_create("");
-
-	assert_non_null(dev);
-	assert_true(in_list(dev));
-	assert_int_equal(odx_soft_destroy(dev), 0);
-	assert_false(in_list(dev));
+	CHECK(in_list(device()));
 }
 
-static void list_takes_no_count_pointer(void **state)
+CASE(created_device_is_listed_until_destroyed, "odx_soft_create(3)", SOFT, "A created device is in the list until it is destroyed.")
+{
+	struct ibv_device *dev = soft("");
+
+	CHECK(in_list(dev));
+	CHECK_EQ(soft_destroy(dev), 0);
+	CHECK(!in_list(dev));
+}
+
+CASE(list_takes_no_count_pointer, "ibv_get_device_list(3)", ANY, "The pointer to the number of devices may be NULL.")
 {
 	struct ibv_device **list = ibv_get_device_list(NULL);
 
-	assert_non_null(list);
+	CHECK(list);
 	ibv_free_device_list(list);
+}
+
+CASE(free_of_no_list_does_nothing, "deviations 3", OURS, "Freeing a NULL list does nothing.")
+{
 	ibv_free_device_list(NULL);
 }
 
-static void names_and_guids_differ_between_devices(void **state)
+CASE(name_and_guid, "ibv_get_device_name(3)", ANY, "A device has a name, which is also in its struct, and a GUID.")
 {
-	struct ibv_device *a = odx_soft_create(""), *b = odx_soft_create("");
-
-	assert_non_null(ibv_get_device_name(a));
-	assert_string_equal(ibv_get_device_name(a), a->name);
-	assert_string_not_equal(ibv_get_device_name(a), ibv_get_device_name(b));
-	assert_true(ibv_get_device_guid(a) != 0);
-	assert_true(ibv_get_device_guid(a) != ibv_get_device_guid(b));
-	assert_int_equal(odx_soft_destroy(a), 0);
-	assert_int_equal(odx_soft_destroy(b), 0);
+	CHECK(ibv_get_device_name(device()));
+	CHECK_STR(ibv_get_device_name(device()), device()->name);
+	CHECK(ibv_get_device_guid(device()) != 0);
 }
 
-static void soft_device_is_supported(void **state)
+CASE(names_and_guids_differ_between_devices, "odx_soft_create(3)", SOFT, "No two devices have the same name or GUID.")
 {
-	struct ibv_device *dev = odx_soft_create("");
+	struct ibv_device *a = soft(""), *b = soft("");
 
-	assert_true(mlx5dv_is_supported(dev));
-	assert_false(mlx5dv_is_supported(NULL));
-	assert_int_equal(odx_soft_destroy(dev), 0);
+	CHECK_STR(ibv_get_device_name(a), a->name);
+	CHECK(strcmp(ibv_get_device_name(a), ibv_get_device_name(b)));
+	CHECK(ibv_get_device_guid(a) != 0);
+	CHECK(ibv_get_device_guid(a) != ibv_get_device_guid(b));
 }
 
-/* devx-abi 2: unknown flags and comp_mask of mlx5dv_open_device give EINVAL. */
-static void open_refuses_unknown_flags(void **state)
+CASE(device_is_supported, "mlx5dv_is_supported(3)", ANY, "An mlx5 device is supported.")
 {
-	struct ibv_device *dev = odx_soft_create("");
-	struct mlx5dv_context_attr attr = { .flags = 2 };
+	CHECK(mlx5dv_is_supported(device()));
+}
 
-	errno = 0;
-	assert_null(mlx5dv_open_device(dev, &attr));
-	assert_int_equal(errno, EINVAL);
+CASE(null_device_is_not_supported, "deviations 3", OURS, "NULL is no supported device.")
+{
+	CHECK(!mlx5dv_is_supported(NULL));
+}
+
+CASE(open_refuses_unknown_flags, "devx-abi 2", ANY, "Unknown flags of mlx5dv_open_device give EINVAL.")
+{
+	struct mlx5dv_context_attr attr = { 0 };
+
+	for (int bit = 1; bit < 32; bit++) {
+		attr.flags = 1u << bit;
+		NOTE("flags 0x%x", attr.flags);
+		CHECK_NULL(mlx5dv_open_device(device(), &attr), EINVAL);
+	}
 	attr.flags = UINT32_MAX;
-	assert_null(mlx5dv_open_device(dev, &attr));
-	assert_int_equal(errno, EINVAL);
-	assert_int_equal(odx_soft_destroy(dev), 0);
+	CHECK_NULL(mlx5dv_open_device(device(), &attr), EINVAL);
 }
 
-static void open_refuses_unknown_comp_mask(void **state)
+CASE(open_refuses_unknown_comp_mask, "devx-abi 2", ANY, "An unknown comp_mask of mlx5dv_open_device gives EINVAL.")
 {
-	struct ibv_device *dev = odx_soft_create("");
-	struct mlx5dv_context_attr attr = { .flags = MLX5DV_CONTEXT_FLAGS_DEVX, .comp_mask = 2 };
+	struct mlx5dv_context_attr attr = { .flags = MLX5DV_CONTEXT_FLAGS_DEVX };
 
-	errno = 0;
-	assert_null(mlx5dv_open_device(dev, &attr));
-	assert_int_equal(errno, EINVAL);
-	attr.comp_mask = UINT64_C(1) << 63;
-	assert_null(mlx5dv_open_device(dev, &attr));
-	assert_int_equal(errno, EINVAL);
-	assert_int_equal(odx_soft_destroy(dev), 0);
+	for (int bit = 1; bit < 64; bit++) {
+		attr.comp_mask = UINT64_C(1) << bit;
+		NOTE("comp_mask bit %d", bit);
+		CHECK_NULL(mlx5dv_open_device(device(), &attr), EINVAL);
+	}
 }
 
-static void open_devx_gives_a_context_of_the_device(void **state)
+CASE(open_devx_gives_a_context_of_the_device, "devx-abi 2", ANY, "mlx5dv_open_device with the DEVX flag gives a context of the device.")
 {
-	struct ibv_device *dev = odx_soft_create("");
-	struct ibv_context *ctx = open_devx(dev);
+	struct ibv_context *ctx = context();
 
-	assert_ptr_equal(ctx->device, dev);
-	assert_int_equal(ibv_close_device(ctx), 0);
-	assert_int_equal(odx_soft_destroy(dev), 0);
+	CHECK(ctx->device == device());
+	CHECK_EQ(close_context(ctx), 0);
 }
 
-/* devx-abi 2: libmlx5 asks for DEVX on every open, so that ibv_open_device gives DEVX too. */
-static void ibv_open_device_gives_devx(void **state)
+CASE(ibv_open_device_gives_devx, "devx-abi 2", ANY, "ibv_open_device gives a context that can do DEVX too.")
 {
-	struct ibv_device *dev = odx_soft_create("");
-	struct ibv_context *ctx = ibv_open_device(dev);
-	struct mlx5dv_devx_obj *obj;
-	uint32_t id;
+	struct ibv_context *ctx = ibv_open_device(device());
+	struct mlx5dv_devx_obj *obj = NULL;
+	INBOX(in, alloc_pd_in, ALLOC_PD);
+	uint8_t out[SZ(alloc_pd_out)];
 
-	assert_non_null(ctx);
-	obj = counters(ctx, 0, &id);
-	assert_int_equal(mlx5dv_devx_obj_destroy(obj), 0);
-	assert_int_equal(ibv_close_device(ctx), 0);
-	assert_int_equal(odx_soft_destroy(dev), 0);
+	CHECK(ctx);
+	obj = mlx5dv_devx_obj_create(ctx, in, sizeof(in), out, sizeof(out));
+	CHECK(obj);
+	CHECK_EQ(mlx5dv_devx_obj_destroy(obj), 0);
+	CHECK_EQ(ibv_close_device(ctx), 0);
 }
 
-/* design: async_fd and cmd_fd of a software context are real descriptors. */
-static void context_fds_are_real_and_close_on_exec(void **state)
+CASE(context_fds_are_real_and_close_on_exec, "devx-abi 2", ANY,
+     "cmd_fd and async_fd of a context are two descriptors with O_CLOEXEC that are closed with it.")
 {
-	struct ibv_device *dev = odx_soft_create("");
-	struct ibv_context *ctx = open_devx(dev);
+	struct ibv_context *ctx = context();
 	int cmd_fd = ctx->cmd_fd, async_fd = ctx->async_fd;
 
-	assert_int_equal(fcntl(cmd_fd, F_GETFD), FD_CLOEXEC);
-	assert_int_equal(fcntl(async_fd, F_GETFD), FD_CLOEXEC);
-	assert_int_not_equal(cmd_fd, async_fd);
-	assert_int_equal(ready(async_fd, POLLIN, 0), 0);
-	assert_int_equal(ibv_close_device(ctx), 0);
-	assert_int_equal(fcntl(cmd_fd, F_GETFD), -1);
-	assert_int_equal(fcntl(async_fd, F_GETFD), -1);
-	assert_int_equal(odx_soft_destroy(dev), 0);
+	CHECK_EQ(fcntl(cmd_fd, F_GETFD), FD_CLOEXEC);
+	CHECK_EQ(fcntl(async_fd, F_GETFD), FD_CLOEXEC);
+	CHECK_NE(cmd_fd, async_fd);
+	CHECK_EQ(ready(async_fd, POLLIN, 0), 0);
+	CHECK_EQ(close_context(ctx), 0);
+	CHECK_EQ(fcntl(cmd_fd, F_GETFD), -1);
+	CHECK_EQ(fcntl(async_fd, F_GETFD), -1);
 }
 
-/* design: context->device stays valid after the list was freed. */
-static void device_outlives_its_list(void **state)
+CASE(device_outlives_its_list, "ibv_free_device_list(3)", ANY,
+     "A context that was opened keeps its device when the list it came from is freed.")
 {
-	struct ibv_device *dev = odx_soft_create("");
 	struct ibv_device **list = ibv_get_device_list(NULL);
-	struct ibv_context *ctx;
+	struct ibv_context *ctx = NULL;
 
+	for (int i = 0; list[i] && !ctx; i++)
+		if (!strcmp(ibv_get_device_name(list[i]), ibv_get_device_name(device())))
+			ctx = open_devx(list[i]);
 	ibv_free_device_list(list);
-	ctx = open_devx(dev);
-	assert_non_null(ibv_get_device_name(ctx->device));
-	assert_int_equal(ibv_close_device(ctx), 0);
-	assert_int_equal(odx_soft_destroy(dev), 0);
+	CHECK(ctx);
+	CHECK_STR(ibv_get_device_name(ctx->device), ibv_get_device_name(device()));
 }
 
-/* design: NULL to a close or free: 0 or nothing; any other NULL: EINVAL. */
-static void null_device_or_context(void **state)
+CASE(contexts_are_many, "devx-abi 2", ANY, "A device may be opened many times; each open gives a context of its own.")
 {
-	errno = 0;
-	assert_null(mlx5dv_open_device(NULL, NULL));
-	assert_int_equal(errno, EINVAL);
-	errno = 0;
-	assert_null(ibv_open_device(NULL));
-	assert_int_equal(errno, EINVAL);
-	errno = 0;
-	assert_null(ibv_get_device_name(NULL));
-	assert_int_equal(errno, EINVAL);
-	assert_int_equal(ibv_get_device_guid(NULL), 0);
-	assert_int_equal(ibv_close_device(NULL), 0);
+	struct ibv_context *ctx[16];
+
+	for (size_t i = 0; i < N_OF(ctx); i++) {
+		ctx[i] = context();
+		for (size_t k = 0; k < i; k++)
+			CHECK(ctx[k] != ctx[i] && ctx[k]->cmd_fd != ctx[i]->cmd_fd);
+	}
+	for (size_t i = 0; i < N_OF(ctx); i++)
+		CHECK_EQ(nop(ctx[i]), 0);
 }
 
-static void destroy_of_an_open_device_is_ebusy(void **state)
+CASE(null_device_or_context, "deviations 3", OURS, "NULL to a close gives 0; any other NULL gives EINVAL.")
 {
-	struct ibv_device *dev = odx_soft_create("");
-	struct ibv_context *ctx = open_devx(dev);
-
-	assert_int_equal(odx_soft_destroy(dev), EBUSY);
-	assert_true(in_list(dev));
-	assert_int_equal(ibv_close_device(ctx), 0);
-	assert_int_equal(odx_soft_destroy(dev), 0);
+	CHECK_NULL(mlx5dv_open_device(NULL, NULL), EINVAL);
+	CHECK_NULL(ibv_open_device(NULL), EINVAL);
+	CHECK_NULL(ibv_get_device_name(NULL), EINVAL);
+	CHECK_EQ(ibv_get_device_guid(NULL), 0);
+	CHECK_EQ(ibv_close_device(NULL), 0);
 }
 
-static void destroyed_device_is_enodev(void **state)
+CASE(destroy_of_an_open_device_is_ebusy, "odx_soft_destroy(3)", SOFT, "A device with open contexts is not destroyed: EBUSY.")
 {
-	struct ibv_device *dev = odx_soft_create("");
+	struct ibv_device *dev = soft("");
 
-	assert_int_equal(odx_soft_destroy(dev), 0);
-	assert_int_equal(odx_soft_destroy(dev), ENODEV);
-	assert_int_equal(odx_soft_hold(dev), ENODEV);
-	assert_int_equal(odx_soft_remove(dev), ENODEV);
-	errno = 0;
-	assert_null(mlx5dv_open_device(dev, NULL));
-	assert_int_equal(errno, ENODEV);
-	assert_int_equal(odx_soft_destroy(NULL), 0);
-	assert_int_equal(odx_soft_hold(NULL), EINVAL);
+	open_devx(dev);
+	CHECK_EQ(soft_destroy(dev), EBUSY);
+	CHECK(in_list(dev));
 }
 
-static void double_close_is_ebadf(void **state)
+CASE(destroyed_device_is_enodev, "deviations 17", SOFT, "Calls on a destroyed software device give ENODEV.")
 {
-	struct ibv_device *dev = odx_soft_create("");
-	struct ibv_context *ctx = open_devx(dev);
+	struct ibv_device *dev = soft("");
 
-	assert_int_equal(ibv_close_device(ctx), 0);
-	assert_int_equal(ibv_close_device(ctx), EBADF);
-	assert_int_equal(odx_soft_destroy(dev), 0);
+	CHECK_EQ(soft_destroy(dev), 0);
+	CHECK_EQ(odx_soft_destroy(dev), ENODEV);
+	CHECK_EQ(odx_soft_hold(dev), ENODEV);
+	CHECK_EQ(odx_soft_remove(dev), ENODEV);
+	CHECK_NULL(mlx5dv_open_device(dev, NULL), ENODEV);
+	CHECK_EQ(odx_soft_destroy(NULL), 0);
+	CHECK_EQ(odx_soft_hold(NULL), EINVAL);
 }
 
-/* design: freeing a context frees all its objects, newest first, though older ones are referred to by newer ones. */
-static void close_frees_what_was_left(void **state)
+CASE(double_close_is_ebadf, "deviations 17", OURS, "A context that was closed is recognised: EBADF.")
 {
-	struct ibv_device *dev = odx_soft_create("");
+	struct ibv_context *ctx = context();
+
+	CHECK_EQ(close_context(ctx), 0);
+	CHECK_EQ(ibv_close_device(ctx), EBADF);
+}
+
+CASE(close_frees_what_was_left, "devx-abi 4", ANY, "Closing a context destroys the objects that are left on it.")
+{
 	uint32_t id, first = 0;
 
 	for (int i = 0; i < 3; i++) {
-		struct ibv_context *ctx = open_devx(dev);
+		struct ibv_context *ctx = context();
 
 		for (int k = 0; k < 100; k++)
-			counters(ctx, 0, &id);
+			disown(counters(ctx, 0, &id));
 		if (i)
-			assert_true(id <= first + 128); /* ids do not run away: they were given back */
+			CHECK(id <= first + 128); /* ids do not run away: they were given back */
 		else
 			first = id;
-		assert_int_equal(ibv_close_device(ctx), 0);
+		CHECK_EQ(close_context(ctx), 0);
 	}
-	assert_int_equal(odx_soft_destroy(dev), 0);
 }
 
-static void bad_specs_give_no_device(void **state)
+CASE(bad_specs_give_no_device, "opendevx(7)", SOFT, "A spec that does not parse gives no device and EINVAL; off gives ENODEV.")
 {
 	static const char *const bad[] = {
 		"profile=cx4", "latency", "latency=", "latency=1", "latency=1h", "nonsense", "on,on", "latency=1us,latency=1us",
 		"inline,latency=1us", "inline,jitter=1us", "inline,reorder", "quirks=windows", "clock=auto", ",", "seed=x",
 	};
 
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		errno = 0;
-		assert_null(odx_soft_create(bad[i]));
-		assert_int_equal(errno, EINVAL);
+	for (size_t i = 0; i < N_OF(bad); i++) {
+		NOTE("%s", bad[i]);
+		CHECK_NULL(odx_soft_create(bad[i]), EINVAL);
 	}
-	errno = 0;
-	assert_null(odx_soft_create(NULL));
-	assert_int_equal(errno, EINVAL);
-	errno = 0;
-	assert_null(odx_soft_create("off"));
-	assert_int_equal(errno, ENODEV);
+	CHECK_NULL(odx_soft_create(NULL), EINVAL);
+	CHECK_NULL(odx_soft_create("off"), ENODEV);
 }
 
-/* soft.h: the printed spec makes an equal device. */
-static void spec_makes_an_equal_device(void **state)
+CASE(spec_makes_an_equal_device, "odx_soft_spec(3)", SOFT, "The spec that a device prints makes an equal device.")
 {
-	struct ibv_device *a = odx_soft_create("profile=cx7,latency=20us,jitter=5us,reorder,seed=7,timeout=3s,clock=manual"), *b;
+	struct ibv_device *a = soft("profile=cx7,latency=20us,jitter=5us,reorder,seed=7,timeout=3s,clock=manual");
 	char first[512], second[512];
 
-	assert_non_null(a);
-	assert_int_equal(odx_soft_spec(a, first, sizeof(first)), 0);
-	b = odx_soft_create(first);
-	assert_non_null(b);
-	assert_int_equal(odx_soft_spec(b, second, sizeof(second)), 0);
-	assert_string_equal(first, second);
-	assert_non_null(strstr(first, "seed=7"));
-	assert_int_equal(odx_soft_spec(a, NULL, 10), EINVAL);
-	assert_int_equal(odx_soft_spec(a, first, 3), ENOSPC);
-	assert_int_equal(odx_soft_destroy(a), 0);
-	assert_int_equal(odx_soft_destroy(b), 0);
+	CHECK_EQ(odx_soft_spec(a, first, sizeof(first)), 0);
+	CHECK_EQ(odx_soft_spec(soft(first), second, sizeof(second)), 0);
+	CHECK_STR(first, second);
+	CHECK(strstr(first, "seed=7"));
+	CHECK_EQ(odx_soft_spec(a, NULL, 10), EINVAL);
+	CHECK_EQ(odx_soft_spec(a, first, 3), ENOSPC);
 }
 
-static void removed_device_does_not_open(void **state)
+CASE(removed_device_does_not_open, "odx_soft_remove(3)", SOFT, "A removed device does not open: EIO. Removing it twice changes nothing.")
 {
-	struct ibv_device *dev = odx_soft_create("");
+	struct ibv_device *dev = soft("");
 
-	assert_int_equal(odx_soft_remove(dev), 0);
-	assert_int_equal(odx_soft_remove(dev), 0);
-	errno = 0;
-	assert_null(mlx5dv_open_device(dev, NULL));
-	assert_int_equal(errno, EIO);
-	assert_int_equal(odx_soft_destroy(dev), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(created_device_is_listed_until_destroyed),
-		cmocka_unit_test(list_takes_no_count_pointer),
-		cmocka_unit_test(names_and_guids_differ_between_devices),
-		cmocka_unit_test(soft_device_is_supported),
-		cmocka_unit_test(open_refuses_unknown_flags),
-		cmocka_unit_test(open_refuses_unknown_comp_mask),
-		cmocka_unit_test(open_devx_gives_a_context_of_the_device),
-		cmocka_unit_test(ibv_open_device_gives_devx),
-		cmocka_unit_test(context_fds_are_real_and_close_on_exec),
-		cmocka_unit_test(device_outlives_its_list),
-		cmocka_unit_test(null_device_or_context),
-		cmocka_unit_test(destroy_of_an_open_device_is_ebusy),
-		cmocka_unit_test(destroyed_device_is_enodev),
-		cmocka_unit_test(double_close_is_ebadf),
-		cmocka_unit_test(close_frees_what_was_left),
-		cmocka_unit_test(bad_specs_give_no_device),
-		cmocka_unit_test(spec_makes_an_equal_device),
-		cmocka_unit_test(removed_device_does_not_open),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	CHECK_EQ(odx_soft_remove(dev), 0);
+	CHECK_EQ(odx_soft_remove(dev), 0);
+	CHECK_NULL(mlx5dv_open_device(dev, NULL), EIO);
 }

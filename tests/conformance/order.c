@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* When and in which order commands complete: hold, manual clock, latency, faults, slots (soft.h and design). */
-#include "conf.h"
+#include "old_conf.h"
 
 #define SLOTS 31
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Commands that wait for a slot: 31 execute at a time, and what waits longer than the timeout gives up, one after another. */
-#include "conf.h"
+#include "old_conf.h"
 
 #define SLOTS 31
 

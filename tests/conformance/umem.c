@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* umems: access flags, sizes, memory that is not there (devx-abi 7). */
-#include "conf.h"
+#include "old_conf.h"
 
 #include <sys/mman.h>
 

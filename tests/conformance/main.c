@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* devx-conformance: how a library and a device behave under the mlx5 DEVX calls, case by case, as TAP. */
+#include <getopt.h>
+
+#include "conf.h"
+
+static const struct group groups[] = {
+	{ "open", "The front door: lists, names, opening" },
+	{ "general", "mlx5dv_devx_general_cmd and query_eqn" },
+	{ "object", "Objects: create, query, modify, destroy" },
+	{ "umem", "umems" },
+	{ "comp", "Completions: descriptor, readiness, records, budget" },
+	{ "lifetime", "Destroys, closes and removal while something goes on" },
+	{ "order", "When and in which order commands complete" },
+	{ "slots", "Commands that wait for a slot" },
+	{ NULL, NULL },
+};
+
+static void usage(FILE *to)
+{
+	fputs("usage: devx-conformance [--device NAME | --soft SPEC] [--timeout SECONDS] [--no-skip] [CASE ...]\n"
+	      "       devx-conformance --list [--markdown] [CASE ...]\n"
+	      "\n"
+	      "Runs every case, or those that a CASE names: a group, or a shell pattern of group.case. Prints TAP.\n"
+	      "\n"
+	      "  -d, --device NAME      the device; else the first mlx5 device\n"
+	      "  -s, --soft SPEC        a software device of this spec (opendevx(7))\n"
+	      "  -t, --timeout SECONDS  how long one case may take (60)\n"
+	      "  -n, --no-skip          a case that is skipped has failed\n"
+	      "  -l, --list             the cases, each with its fact and its requirement\n"
+	      "  -m, --markdown         the list as docs/conformance.md has it\n"
+	      "  -h, --help\n"
+	      "  -V, --version\n",
+	      to);
+}
+
+static const char *device_words(unsigned int needs)
+{
+	return needs & SOFT ? "software" : needs & OURS ? "any, OpenDEVX" : "any";
+}
+
+static void list(const struct test_case *c, const char *const *filters)
+{
+	for (; c; c = c->next)
+		if (is_selected(c, filters))
+			printf("%s.%s (%s; device: %s): %s\n", group_of(c), c->name, c->fact, device_words(c->needs),
+			       c->what);
+}
+
+static void list_markdown(const struct test_case *c, const char *const *filters)
+{
+	const struct group *g = NULL;
+
+	for (; c; c = c->next) {
+		if (!is_selected(c, filters))
+			continue;
+		if (!g || strcmp(g->name, group_of(c))) {
+			for (g = groups; strcmp(g->name, group_of(c)); g++)
+				;
+			printf("\n## %s\n\n%s.\n\n| case | requires | fact | device |\n|---|---|---|---|\n", g->name, g->title);
+		}
+		printf("| `%s` | %s | %s | %s |\n", c->name, c->what, c->fact, device_words(c->needs));
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "device", required_argument, NULL, 'd' }, { "soft", required_argument, NULL, 's' },
+		{ "timeout", required_argument, NULL, 't' }, { "no-skip", no_argument, NULL, 'n' },
+		{ "list", no_argument, NULL, 'l' },	     { "markdown", no_argument, NULL, 'm' },
+		{ "help", no_argument, NULL, 'h' },	     { "version", no_argument, NULL, 'V' },
+		{ NULL, 0, NULL, 0 },
+	};
+	struct session session = { .missing = missing, .unstick = unstick, .timeout_s = 60 };
+	const char *name = NULL, *spec = NULL;
+	bool listing = false, markdown = false;
+	struct test_case *cases = sorted_cases(groups);
+	char *end;
+	int opt;
+
+	while ((opt = getopt_long(argc, argv, "d:s:t:nlmhV", options, NULL)) != -1) {
+		switch (opt) {
+		case 'd': name = optarg; break;
+		case 's': spec = optarg; break;
+		case 't':
+			session.timeout_s = (unsigned int)strtoul(optarg, &end, 10);
+			if (!session.timeout_s || *end || session.timeout_s > 86400) {
+				fprintf(stderr, "devx-conformance: %s: not a number of seconds\n", optarg);
+				return 2;
+			}
+			break;
+		case 'n': session.no_skip = true; break;
+		case 'l': listing = true; break;
+		case 'm': listing = markdown = true; break;
+		case 'h': usage(stdout); return 0;
+		case 'V': printf("devx-conformance " OPENDEVX_VERSION "\n"); return 0;
+		default: usage(stderr); return 2;
+		}
+	}
+	session.filters = (const char *const *)argv + optind;
+	if (listing) {
+		(markdown ? list_markdown : list)(cases, session.filters);
+		return 0;
+	}
+	if (!choose_device(name, spec) && (name || spec)) {
+		fprintf(stderr, "devx-conformance: no device: %s\n", name ? name : spec);
+		return 2;
+	}
+	return run_cases(cases, &session);
+}
