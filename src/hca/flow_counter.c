@@ -45,7 +45,7 @@ static uint32_t take_range(struct hca *h, unsigned int log)
 		if (id > FLOW_COUNTER_LAST || (1u << log) - 1 > FLOW_COUNTER_LAST - id)
 			return 0;
 		/* Every entry must exist before the range is handed out; what alignment skips is given back as ranges. */
-		for (uint32_t i = t->next; i < id + (1u << log); i += i & 0xfff ? 0x1000 - (i & 0xfff) : 0x1000)
+		for (uint32_t i = t->next; i < id + (1u << log); i += OBJ_PAGE_IDS - i % OBJ_PAGE_IDS)
 			if (!obj_entry(h, OBJ_FLOW_COUNTER, i))
 				return 0;
 		while (t->next < id) {
@@ -84,6 +84,11 @@ void flow_counter_fini(struct hca_obj *obj)
 void flow_counter_free(struct hca *h, struct hca_obj *obj)
 {
 	give_range(h, obj->id, ((struct flow_counter *)obj)->log);
+}
+
+uint32_t flow_counter_ids(const struct hca_obj *obj)
+{
+	return ((const struct flow_counter *)obj)->n;
 }
 
 static enum syn alloc_flow_counter(struct hca *h, struct call *c)

@@ -99,8 +99,11 @@ struct hca_op {
 extern const struct hca_op ops_user[], ops_flow_counter[], ops_caps[], ops_mkey[], ops_cq[], ops_qp[], ops_q_counter[];
 extern const struct hca_op ops_tis[];
 
+#define OBJ_PAGE_IDS 512u
+
 struct obj_table {
 	void ***pages;      /* two levels; an entry is an object, or a free id: (next free << 1 | 1) */
+	uint32_t n_pages;   /* room in the first level */
 	uint32_t next;      /* the lowest id never used */
 	uint32_t free_head; /* 0: none; else a free id + 1 */
 	uint32_t count;
@@ -156,6 +159,7 @@ struct hca_obj *obj_alloc(enum obj_type type, uint16_t uid, uint32_t more_links)
 
 /* Flow counters take ranges of ids instead of single ones (flow_counter.c). */
 void flow_counter_free(struct hca *h, struct hca_obj *obj);
+uint32_t flow_counter_ids(const struct hca_obj *obj); /* how many, from its own on */
 
 /* Memory of a umem, by byte offset; false: outside it, not allowed, or unreachable for the host. */
 struct hca_obj *umem_find(struct hca *h, uint32_t id, uint16_t uid);

@@ -5,9 +5,19 @@
 
 #include "model.h"
 
-#define PAGE_BITS 12
-#define PAGE_IDS (1u << PAGE_BITS)
-#define PAGES ((1u << 24) / PAGE_IDS)
+/* The directory grows with the highest id, so that a device with few objects is small and soon made. */
+static bool grow(struct obj_table *t, uint32_t page)
+{
+	uint32_t n = page < t->n_pages * 2 ? t->n_pages * 2 : page + 1;
+	void ***pages = realloc(t->pages, n * sizeof(*pages));
+
+	if (!pages)
+		return false;
+	memset(pages + t->n_pages, 0, (n - t->n_pages) * sizeof(*pages));
+	t->pages = pages;
+	t->n_pages = n;
+	return true;
+}
 
 /* The type whose table and whose range of ids this one uses. */
 static enum obj_type space_of(enum obj_type type)
@@ -19,25 +29,21 @@ void **obj_entry(struct hca *h, enum obj_type type, uint32_t id)
 {
 	enum obj_type space = space_of(type);
 	struct obj_table *t = &h->tables[space];
-	void ***page;
+	uint32_t at = id / OBJ_PAGE_IDS;
 
-	if (id > obj_classes[space].max_id)
+	if (id > obj_classes[space].max_id || (at >= t->n_pages && !grow(t, at)))
 		return NULL;
-	if (!t->pages && !(t->pages = calloc(PAGES, sizeof(*t->pages))))
+	if (!t->pages[at] && !(t->pages[at] = calloc(OBJ_PAGE_IDS, sizeof(**t->pages))))
 		return NULL;
-	page = &t->pages[id >> PAGE_BITS];
-	if (!*page && !(*page = calloc(PAGE_IDS, sizeof(**page))))
-		return NULL;
-	return &(*page)[id & (PAGE_IDS - 1)];
+	return &t->pages[at][id % OBJ_PAGE_IDS];
 }
 
 void **obj_peek(struct hca *h, enum obj_type type, uint32_t id)
 {
-	enum obj_type space = space_of(type);
-	const struct obj_table *t = &h->tables[space];
-	void **page = t->pages && id <= obj_classes[space].max_id ? t->pages[id >> PAGE_BITS] : NULL;
+	const struct obj_table *t = &h->tables[space_of(type)];
+	void **page = id / OBJ_PAGE_IDS < t->n_pages ? t->pages[id / OBJ_PAGE_IDS] : NULL;
 
-	return page ? &page[id & (PAGE_IDS - 1)] : NULL;
+	return page ? &page[id % OBJ_PAGE_IDS] : NULL;
 }
 
 struct hca_obj *obj_find_in_space(struct hca *h, enum obj_type type, uint32_t id, uint16_t uid)
@@ -176,21 +182,29 @@ void obj_free(struct hca *h, struct hca_obj *obj)
 	obj_discard(obj);
 }
 
+static void table_free(struct obj_table *t)
+{
+	uint32_t id = 0;
+
+	/* A bulk stands in many entries: the first one frees it, and the others are passed over. */
+	while (id < t->n_pages * OBJ_PAGE_IDS) {
+		void **page = t->pages[id / OBJ_PAGE_IDS];
+		struct hca_obj *obj = page ? obj_in_entry(&page[id % OBJ_PAGE_IDS]) : NULL;
+
+		if (!page)
+			id += OBJ_PAGE_IDS;
+		else
+			id += obj && obj->type == OBJ_FLOW_COUNTER ? flow_counter_ids(obj) : 1;
+		if (obj)
+			obj_discard(obj);
+	}
+	for (uint32_t p = 0; p < t->n_pages; p++)
+		free(t->pages[p]);
+	free(t->pages);
+}
+
 void obj_tables_free(struct hca *h)
 {
-	for (int type = 0; type < OBJ_N_TYPES; type++) {
-		struct obj_table *t = &h->tables[type];
-
-		/* Backwards: a bulk stands in many entries, and its first one, come to last, frees it. */
-		for (uint32_t p = PAGES; t->pages && p-- > 0;) {
-			for (uint32_t i = PAGE_IDS; t->pages[p] && i-- > 0;) {
-				struct hca_obj *obj = obj_in_entry(&t->pages[p][i]);
-
-				if (obj && obj->id == p * PAGE_IDS + i)
-					obj_discard(obj);
-			}
-			free(t->pages[p]);
-		}
-		free(t->pages);
-	}
+	for (int type = 0; type < OBJ_N_TYPES; type++)
+		table_free(&h->tables[type]);
 }

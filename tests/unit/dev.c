@@ -28,9 +28,11 @@ const char *syn_name(enum syn s)
 /* The linker sends the model's allocations through these. */
 void *__real_malloc(size_t n);
 void *__real_calloc(size_t n, size_t size);
+void *__real_realloc(void *p, size_t size);
 void *__real_aligned_alloc(size_t align, size_t size);
 void *__wrap_malloc(size_t n);
 void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_realloc(void *p, size_t size);
 void *__wrap_aligned_alloc(size_t align, size_t size);
 
 void *__wrap_aligned_alloc(size_t align, size_t size)
@@ -46,6 +48,11 @@ void *__wrap_malloc(size_t n)
 void *__wrap_calloc(size_t n, size_t size)
 {
 	return fail_alloc && !--fail_alloc ? NULL : __real_calloc(n, size);
+}
+
+void *__wrap_realloc(void *p, size_t size)
+{
+	return fail_alloc && !--fail_alloc ? NULL : __real_realloc(p, size);
 }
 
 static bool in_memory(struct dev *d, uint64_t addr, size_t len)
