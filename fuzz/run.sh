@@ -19,7 +19,7 @@ bad=0
 for target in hca spec flow; do
 	mkdir -p "$build/findings" "$build/grown/$target"
 	log=$build/fuzz-$target.log
-	if "$build/fuzz/fuzz_$target" -max_total_time="$seconds" -max_len=4096 -timeout=20 -rss_limit_mb=1024 -close_fd_mask=3 \
+	if "$build/fuzz/fuzz_$target" -max_total_time="$seconds" -entropic=0 -max_len=4096 -timeout=20 -rss_limit_mb=1024 -close_fd_mask=3 \
 		-artifact_prefix="$build/findings/$target-" "$build/grown/$target" "$here/fuzz/corpus/$target" >"$log" 2>&1; then
 		echo "$target: $(grep -a '^Done' "$log" || tail -1 "$log")"
 	else
