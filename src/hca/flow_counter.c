@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Flow counters: single ones and bulks. A bulk stands in the object table under each of its ids, so that any of them is
- * found in the same two loads.
- */
+/* Flow counters: single ones and bulks, which are ranges of ids (range.c). */
 #include <stdlib.h>
 
 #include "types.h"
@@ -25,54 +22,6 @@ static int wanted_log(struct call *c)
 	return 7 + (int)log2_of(bulk); /* bit n: 128 * 2^n */
 }
 
-/* Ranges that were given back are kept by size; a larger one is split. 0: none left. */
-static uint32_t take_range(struct hca *h, unsigned int log)
-{
-	struct obj_table *t = &h->tables[OBJ_FLOW_COUNTER];
-	unsigned int have = log;
-	uint32_t id;
-
-	while (have < 32 && !h->counter_free.head[have])
-		have++;
-	if (have < 32) {
-		id = h->counter_free.head[have];
-		h->counter_free.head[have] = (uint32_t)((uintptr_t)*obj_entry(h, OBJ_FLOW_COUNTER, id) >> 1);
-	} else {
-		have = log;
-		if (!t->next)
-			t->next = FLOW_COUNTER_FIRST;
-		id = (t->next + (1u << log) - 1) & ~((1u << log) - 1);
-		if (id > FLOW_COUNTER_LAST || (1u << log) - 1 > FLOW_COUNTER_LAST - id)
-			return 0;
-		/* Every entry must exist before the range is handed out; what alignment skips is given back as ranges. */
-		for (uint32_t i = t->next; i < id + (1u << log); i += OBJ_PAGE_IDS - i % OBJ_PAGE_IDS)
-			if (!obj_entry(h, OBJ_FLOW_COUNTER, i))
-				return 0;
-		while (t->next < id) {
-			unsigned int gap = (unsigned int)__builtin_ctz(t->next);
-
-			*obj_entry(h, OBJ_FLOW_COUNTER, t->next) = (void *)((uintptr_t)h->counter_free.head[gap] << 1 | 1);
-			h->counter_free.head[gap] = t->next;
-			t->next += 1u << gap;
-		}
-		t->next = id + (1u << log);
-	}
-	while (have > log) {
-		have--;
-		*obj_entry(h, OBJ_FLOW_COUNTER, id + (1u << have)) = (void *)((uintptr_t)h->counter_free.head[have] << 1 | 1);
-		h->counter_free.head[have] = id + (1u << have);
-	}
-	return id;
-}
-
-static void give_range(struct hca *h, uint32_t id, unsigned int log)
-{
-	for (uint32_t i = 0; i < 1u << log; i++)
-		*obj_entry(h, OBJ_FLOW_COUNTER, id + i) = NULL;
-	*obj_entry(h, OBJ_FLOW_COUNTER, id) = (void *)((uintptr_t)h->counter_free.head[log] << 1 | 1);
-	h->counter_free.head[log] = id;
-}
-
 void flow_counter_fini(struct hca_obj *obj)
 {
 	struct flow_counter *fc = (struct flow_counter *)obj;
@@ -81,49 +30,30 @@ void flow_counter_fini(struct hca_obj *obj)
 		free(fc->values);
 }
 
-void flow_counter_free(struct hca *h, struct hca_obj *obj)
-{
-	give_range(h, obj->id, ((struct flow_counter *)obj)->log);
-}
-
-uint32_t flow_counter_ids(const struct hca_obj *obj)
-{
-	return ((const struct flow_counter *)obj)->n;
-}
-
 static enum syn alloc_flow_counter(struct hca *h, struct call *c)
 {
-	uint32_t pdn = (uint32_t)PRM_GET(&c->in, alloc_flow_counter_in, pd), id;
+	uint32_t pdn = (uint32_t)PRM_GET(&c->in, alloc_flow_counter_in, pd);
 	struct hca_obj *pd = pdn ? obj_find(h, OBJ_PD, pdn, c->uid) : NULL;
 	int log = wanted_log(c);
 	struct flow_counter *fc;
+	enum syn why;
 
 	if (log < 0)
 		return SYN_COUNTER_BULK;
 	if (pdn && !pd)
 		return SYN_PD;
-	fc = (struct flow_counter *)obj_alloc(OBJ_FLOW_COUNTER, c->uid, 0);
+	fc = (struct flow_counter *)obj_new_range(h, OBJ_FLOW_COUNTER, c->uid, (unsigned int)log, &why);
 	if (!fc)
-		return SYN_NO_MEMORY;
-	fc->values = log ? calloc(1u << log, sizeof(*fc->values)) : &fc->one;
-	id = fc->values ? take_range(h, (unsigned int)log) : 0;
-	if (!id) {
-		enum syn why = fc->values ? SYN_COUNTER_LIMIT : SYN_NO_MEMORY;
-
-		flow_counter_fini(&fc->obj);
-		free(fc);
 		return why;
-	}
-	fc->obj.id = id;
-	fc->log = (uint8_t)log;
 	fc->n = 1u << log;
-	for (uint32_t i = 0; i < fc->n; i++)
-		*obj_entry(h, OBJ_FLOW_COUNTER, id + i) = fc;
-	h->tables[OBJ_FLOW_COUNTER].count++;
-	h->user_objs[c->uid]++;
+	fc->values = log ? calloc(fc->n, sizeof(*fc->values)) : &fc->one;
+	if (!fc->values) {
+		obj_free(h, &fc->obj);
+		return SYN_NO_MEMORY;
+	}
 	if (pd)
 		obj_link(&fc->obj, pd);
-	PRM_SET(&c->out, alloc_flow_counter_out, flow_counter_id, id);
+	PRM_SET(&c->out, alloc_flow_counter_out, flow_counter_id, fc->obj.id);
 	return SYN_OK;
 }
 

@@ -39,7 +39,9 @@ struct hca_obj {
 	uint32_t id;
 	uint16_t uid;
 	uint8_t type;
-	bool own_links; /* more than lie behind the object: in memory of their own */
+	bool own_links : 1; /* more than lie behind the object: in memory of their own */
+	bool ranged : 1;    /* it covers 1 << log ids (range.c) */
+	uint8_t log : 5;
 	uint32_t refs;
 	uint32_t n_links;
 	struct hca_obj **links;
@@ -99,13 +101,15 @@ struct hca_op {
 extern const struct hca_op ops_user[], ops_flow_counter[], ops_caps[], ops_mkey[], ops_cq[], ops_qp[], ops_q_counter[];
 extern const struct hca_op ops_tis[];
 
-#define OBJ_PAGE_IDS 512u
+#define OBJ_PAGE_IDS 512u  /* ids in a page of a table */
+#define OBJ_RANGE_LOGS 24u /* the largest range is smaller than 2^24 */
 
 struct obj_table {
 	void ***pages;      /* two levels; an entry is an object, or a free id: (next free << 1 | 1) */
 	uint32_t n_pages;   /* room in the first level */
 	uint32_t next;      /* the lowest id never used */
 	uint32_t free_head; /* 0: none; else a free id + 1 */
+	uint32_t free_range[OBJ_RANGE_LOGS]; /* types with ranges: the first free one, by log2 of its size; 0: none */
 	uint32_t count;
 };
 
@@ -121,7 +125,6 @@ struct hca {
 	uint64_t rng;
 	struct sched *sched;
 	const struct hca_op *op_of[0x1000];
-	struct { uint32_t head[32]; } counter_free; /* free ranges of flow counters, by log2 of their size */
 	uint8_t scratch[65536]; /* the outbox of the command that executes */
 };
 
@@ -157,9 +160,9 @@ void obj_tables_free(struct hca *h);
 /* Memory for an object of the type, zeroed but for its links and type, with no id yet. NULL: no memory. */
 struct hca_obj *obj_alloc(enum obj_type type, uint16_t uid, uint32_t more_links);
 
-/* Flow counters take ranges of ids instead of single ones (flow_counter.c). */
-void flow_counter_free(struct hca *h, struct hca_obj *obj);
-uint32_t flow_counter_ids(const struct hca_obj *obj); /* how many, from its own on */
+/* range.c: an object that covers 1 << log ids. A type makes all its objects so, or none. NULL: as obj_new(). */
+struct hca_obj *obj_new_range(struct hca *h, enum obj_type type, uint16_t uid, unsigned int log, enum syn *why);
+void obj_give_range(struct hca *h, struct hca_obj *obj);
 
 /* Memory of a umem, by byte offset; false: outside it, not allowed, or unreachable for the host. */
 struct hca_obj *umem_find(struct hca *h, uint32_t id, uint16_t uid);

@@ -171,8 +171,8 @@ void obj_free(struct hca *h, struct hca_obj *obj)
 
 	while (obj->n_links)
 		obj_unlink_last(obj);
-	if (obj->type == OBJ_FLOW_COUNTER) {
-		flow_counter_free(h, obj);
+	if (obj->ranged) {
+		obj_give_range(h, obj);
 	} else {
 		*obj_entry(h, obj->type, obj->id) = (void *)((uintptr_t)t->free_head << 1 | 1);
 		t->free_head = obj->id + 1;
@@ -194,7 +194,7 @@ static void table_free(struct obj_table *t)
 		if (!page)
 			id += OBJ_PAGE_IDS;
 		else
-			id += obj && obj->type == OBJ_FLOW_COUNTER ? flow_counter_ids(obj) : 1;
+			id += obj ? 1u << obj->log : 1;
 		if (obj)
 			obj_discard(obj);
 	}

@@ -28,7 +28,6 @@ struct counter {
 struct flow_counter {
 	struct hca_obj obj;
 	uint32_t n;
-	uint8_t log;
 	struct counter *values; /* a single counter's is inside */
 	struct counter one;
 };
