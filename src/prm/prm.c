@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "prm.h"
@@ -60,13 +59,23 @@ struct prm_box prm_sub(struct prm_box *b, uint32_t bit, uint32_t width)
 
 const struct prm_layout *prm_layout(const char *name)
 {
-	for (unsigned int i = 0; i < prm_n_layouts; i++)
-		if (!strcmp(prm_layouts[i].name, name))
-			return &prm_layouts[i];
+	unsigned int low = 0, high = prm_n_layouts;
+
+	while (low < high) {
+		unsigned int mid = (low + high) / 2;
+		int order = strcmp(prm_layouts[mid].name, name);
+
+		if (!order)
+			return &prm_layouts[mid];
+		if (order < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
 	return NULL;
 }
 
-const char *prm_opcode_name(uint16_t opcode)
+const struct prm_command *prm_command(uint16_t opcode)
 {
 	unsigned int low = 0, high = prm_n_opcodes;
 
@@ -74,12 +83,41 @@ const char *prm_opcode_name(uint16_t opcode)
 		unsigned int mid = (low + high) / 2;
 
 		if (prm_opcodes[mid].value == opcode)
-			return prm_opcodes[mid].name;
+			return &prm_opcodes[mid];
 		if (prm_opcodes[mid].value < opcode)
 			low = mid + 1;
 		else
 			high = mid;
 	}
+	return NULL;
+}
+
+const char *prm_opcode_name(uint16_t opcode)
+{
+	const struct prm_command *c = prm_command(opcode);
+
+	return c ? c->name : NULL;
+}
+
+const struct prm_layout *prm_inbox_layout(uint16_t opcode)
+{
+	const struct prm_command *c = prm_command(opcode);
+
+	return c && c->in >= 0 ? &prm_layouts[c->in] : NULL;
+}
+
+const struct prm_layout *prm_outbox_layout(uint16_t opcode)
+{
+	const struct prm_command *c = prm_command(opcode);
+
+	return c && c->out >= 0 ? &prm_layouts[c->out] : NULL;
+}
+
+const struct prm_value *prm_value(const struct prm_enum *e, uint64_t value)
+{
+	for (unsigned int i = 0; i < e->n_values; i++)
+		if (e->values[i].value == value)
+			return &e->values[i];
 	return NULL;
 }
 
@@ -125,29 +163,6 @@ int prm_status_errno(uint8_t status)
 		if (statuses[i].status == status)
 			return statuses[i].err;
 	return EIO;
-}
-
-const struct prm_layout *prm_inbox_layout(uint16_t opcode)
-{
-	const char *op = prm_opcode_name(opcode);
-	const struct prm_layout *l;
-	char name[80], *c;
-
-	if (!op)
-		return NULL;
-	snprintf(name, sizeof(name), "%s_in", op);
-	for (c = name; *c; c++)
-		if (*c >= 'A' && *c <= 'Z')
-			*c = (char)(*c - 'A' + 'a');
-	l = prm_layout(name);
-	if (!l && (!strncmp(name, "2err", 4) || !strncmp(name, "2rst", 4))) {
-		char other[80];
-
-		/* Linux calls the layout qp_2err_in, the opcode 2ERR_QP. */
-		snprintf(other, sizeof(other), "qp_%.4s_in", name);
-		l = prm_layout(other);
-	}
-	return l;
 }
 
 /* Does the layout end in a list of any length (the MTTs of a umem), its own or a nested layout's? */

@@ -26,23 +26,58 @@ struct prm_field {
 	uint32_t width;
 	uint32_t count; /* 0: as many as fit */
 	int nested;     /* index into prm_layouts, or -1 */
+	int values;     /* index into prm_enums, or -1 */
+	bool other;     /* lies over a field before it: a second name, or another meaning */
 };
 
+/* Sorted by name. */
 struct prm_layout {
 	const char *name;
 	uint32_t bits;
 	const struct prm_field *fields;
 	unsigned int n_fields;
+	bool is_union;  /* each field is one form of the whole */
 };
 
-struct prm_name {
-	uint32_t value;
+struct prm_value {
+	uint64_t value;
 	const char *name;
+	int layout;     /* of the object or capability page that it means: an index into prm_layouts, or -1 */
+};
+
+struct prm_enum {
+	const char *name;
+	const struct prm_value *values; /* by value; of equal ones the first is the usual name */
+	unsigned int n_values;
+	bool flags;     /* values are masks, and a field holds any of them */
+};
+
+/* The call of the DEVX family that carries a command. Linux, drivers/infiniband/hw/mlx5/devx.c. */
+enum prm_call {
+	PRM_CALL_DRIVER, /* none: the command is the driver's own */
+	PRM_CALL_CREATE,
+	PRM_CALL_MODIFY,
+	PRM_CALL_QUERY,
+	PRM_CALL_DESTROY,
+	PRM_CALL_GENERAL,
+};
+
+/* Sorted by value. */
+struct prm_command {
+	uint16_t value;
+	uint16_t other;    /* of a create, what destroys; of modify, query and destroy, what creates; else 0 */
+	const char *name;
+	uint8_t call;      /* enum prm_call */
+	uint8_t id_width;  /* where a box holds the id of the object; a create: its outbox */
+	uint16_t id_bit;
+	int16_t in, out;   /* indices into prm_layouts, or -1 */
 };
 
 extern const struct prm_layout prm_layouts[];
 extern const unsigned int prm_n_layouts;
-extern const struct prm_name prm_opcodes[];
+extern const struct prm_enum prm_enums[]; /* by enum prm_enum_index */
+extern const unsigned int prm_n_enums;
+extern const struct prm_command prm_opcodes[];
 extern const unsigned int prm_n_opcodes;
 
 /* Command status in an outbox. Linux, include/linux/mlx5/device.h. */
@@ -99,11 +134,15 @@ static inline void prm_set_(struct prm_box *b, uint64_t value, uint32_t bit, uin
 }
 
 const struct prm_layout *prm_layout(const char *name);          /* NULL: no such layout */
+const struct prm_command *prm_command(uint16_t opcode);         /* NULL: unknown */
 const char *prm_opcode_name(uint16_t opcode);                   /* NULL: unknown */
 const char *prm_status_name(uint8_t status);                    /* "unknown status" when unknown */
 int prm_status_errno(uint8_t status);                           /* what the Linux driver makes of a status */
-/* The layout of a command's inbox, by opcode; NULL when the table has none. */
+/* The layout of a command's inbox or outbox, by opcode; NULL when the table has none. */
 const struct prm_layout *prm_inbox_layout(uint16_t opcode);
+const struct prm_layout *prm_outbox_layout(uint16_t opcode);
+/* The first name of a value; NULL: it has none. */
+const struct prm_value *prm_value(const struct prm_enum *e, uint64_t value);
 /* The first bit of the inbox that is set and that no field of the layout covers; -1 when there is none. */
 int64_t prm_first_undefined(const struct prm_layout *layout, const void *in, size_t len);
 
