@@ -41,8 +41,20 @@ def read_layouts(path):
     return dict(sorted(layouts.items()))
 
 
+def read_place(path, no, call, place, layouts, named):
+    if not place:
+        return None
+    inbox = place[0] == "<" or call != "create"
+    if ":" in place:
+        return (*map(int, place.split(":")), inbox)
+    for field in layouts[named[0 if inbox else 1]][1]:
+        if field[0] == place.lstrip("<"):
+            return field[1], field[2], inbox
+    sys.exit(f"{path}:{no}: {place} is no field")
+
+
 def read_opcodes(path, layouts):
-    """[(value, name, call, other, (bit, width), in, out)]: other is a name or None, in and out are layouts or None"""
+    """[(value, name, call, other, place, in, out)]: place is (bit, width, of the inbox?); what there is not is None"""
     found = []
     for no, line in rows(path):
         cols = [c if c != "-" else "" for c in line.split("\t")] + [""] * 3
@@ -51,8 +63,8 @@ def read_opcodes(path, layouts):
         named = boxes if len(boxes) == 2 else [boxes[0] + "_in", boxes[0] + "_out"]
         if cols[5] and any(n not in layouts for n in named) or call not in CALLS:
             sys.exit(f"{path}:{no}: {name}: no such layout or call")
-        place = tuple(map(int, (place or "72:24").split(":")))
-        found.append((int(value, 16), name, call, other or None, place, *(n if n in layouts else None for n in named)))
+        named = [n if n in layouts else None for n in named]
+        found.append((int(value, 16), name, call, other or None, read_place(path, no, call, place, layouts, named), *named))
     names = {row[1] for row in found}
     if [r[0] for r in found] != sorted({r[0] for r in found}) or any(r[3] and r[3] not in names for r in found):
         sys.exit(f"{path}: out of order, a value twice, or an opcode that there is not")
@@ -156,9 +168,10 @@ def write_data(path, layouts, opcodes, enums):
             c.write(f'\t{{ "{name}", values_{name}, {len(values)}, {int(kind != "enum")} }},\n')
         c.write(f"}};\nconst unsigned int prm_n_enums = {len(enums)};\n\n")
         c.write("const struct prm_command prm_opcodes[] = {\n")
-        for v, name, call, other, (bit, width), box_in, box_out in opcodes:
-            c.write(f'\t{{ 0x{v:x}, 0x{value.get(other, 0):x}, "{name}", PRM_CALL_{call.upper()}, {width}, {bit}, '
-                    f'{index.get(box_in, -1)}, {index.get(box_out, -1)} }},\n')
+        for v, name, call, other, place, box_in, box_out in opcodes:
+            bit, width, inbox = place or (0, 0, 0)
+            c.write(f'\t{{ 0x{v:x}, 0x{value.get(other, 0):x}, "{name}", PRM_CALL_{call.upper()}, {int(inbox)}, {width}, '
+                    f'{bit}, {index.get(box_in, -1)}, {index.get(box_out, -1)} }},\n')
         c.write(f"}};\nconst unsigned int prm_n_opcodes = {len(opcodes)};\n")
 
 

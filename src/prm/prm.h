@@ -68,7 +68,8 @@ struct prm_command {
 	uint16_t other;    /* of a create, what destroys; of modify, query and destroy, what creates; else 0 */
 	const char *name;
 	uint8_t call;      /* enum prm_call */
-	uint8_t id_width;  /* where a box holds the id of the object; a create: its outbox */
+	bool id_in_inbox;  /* else in the outbox: most creates */
+	uint8_t id_width;  /* where the box holds the id of the object; 0: it is about none */
 	uint16_t id_bit;
 	int16_t in, out;   /* indices into prm_layouts, or -1 */
 };

@@ -142,6 +142,34 @@ static void undefined_bits(void **state)
 	assert_int_equal(prm_first_undefined(l, in, sizeof(in)), 64);
 }
 
+static void commands(void **state)
+{
+	for (unsigned int i = 0; i < prm_n_opcodes; i++) {
+		const struct prm_command *c = &prm_opcodes[i], *o = prm_command(c->other);
+
+		assert_ptr_equal(prm_command(c->value), c);
+		switch (c->call) {
+		case PRM_CALL_CREATE:
+			assert_int_equal(o->call, PRM_CALL_DESTROY);
+			assert_int_equal(o->other, c->value);
+			/* What destroys an object is made from what created it: both inboxes are known. */
+			assert_true(c->in >= 0 && c->out >= 0 && o->in >= 0);
+			assert_true(c->id_width && c->id_bit + c->id_width <= prm_layouts[c->id_in_inbox ? c->in : c->out].bits);
+			break;
+		case PRM_CALL_MODIFY:
+		case PRM_CALL_QUERY:
+		case PRM_CALL_DESTROY:
+			assert_int_equal(o->call, PRM_CALL_CREATE);
+			assert_true(c->id_width && c->id_in_inbox);
+			break;
+		default:
+			assert_int_equal(c->other, 0);
+			assert_int_equal(c->id_width, 0);
+		}
+	}
+	assert_int_equal(prm_command(PRM_OP_QUERY_FLOW_COUNTER)->id_bit, 224);
+}
+
 static void names(void **state)
 {
 	for (unsigned int i = 0; i < prm_n_opcodes; i++) {
@@ -153,7 +181,13 @@ static void names(void **state)
 	assert_string_equal(prm_inbox_layout(PRM_OP_CREATE_CQ)->name, "create_cq_in");
 	assert_string_equal(prm_inbox_layout(PRM_OP_2ERR_QP)->name, "qp_2err_in");
 	assert_string_equal(prm_inbox_layout(PRM_OP_2RST_QP)->name, "qp_2rst_in");
+	assert_string_equal(prm_outbox_layout(PRM_OP_QUERY_FLOW_TABLE_ENTRY)->name, "query_fte_out");
 	assert_null(prm_inbox_layout(0xffff));
+	assert_null(prm_outbox_layout(PRM_OP_MODIFY_XRQ));
+	assert_null(prm_command(0));
+	assert_string_equal(prm_value(&prm_enums[PRM_ENUM_qpc_state], 3)->name, "RTS");
+	assert_null(prm_value(&prm_enums[PRM_ENUM_qpc_state], 0xf));
+	assert_string_equal(prm_value(&prm_enums[PRM_ENUM_status], PRM_STAT_LIM_ERR)->name, "LIM_ERR");
 	assert_null(prm_layout("no such layout"));
 	assert_string_equal(prm_status_name(PRM_STAT_LIM_ERR), "limits exceeded");
 	assert_string_equal(prm_status_name(0x77), "unknown status");
@@ -212,8 +246,24 @@ static void table_is_sane(void **state)
 	}
 }
 
-/* One field of the reference: a place in the table that it confirms is marked. False: the table has no such field. */
-static bool check_field(const struct prm_layout *l, const char *line, bool *found)
+/* What the reference has and the table leaves out, printed at the end. */
+static struct {
+	char *text;
+	size_t len;
+	unsigned int layouts, fields;
+} out;
+
+static void left_out(const char *layout, const char *field)
+{
+	out.text = realloc(out.text, out.len + 256);
+	assert_non_null(out.text);
+	out.len += (size_t)snprintf(out.text + out.len, 256, " %s%s%s", layout, field ? "." : "", field ? field : "");
+	out.layouts += !field;
+	out.fields += !!field;
+}
+
+/* One field of the reference: a place in the table that it confirms is marked. */
+static void check_field(const struct prm_layout *l, const char *line, bool *found)
 {
 	char name[96];
 	unsigned int bit, width, count;
@@ -228,9 +278,9 @@ static bool check_field(const struct prm_layout *l, const char *line, bool *foun
 		/* A header that gives a list no width says less. */
 		if (f->bit == bit && (f->width == width || !width) && (f->count == count || !width))
 			found[i] = true;
-		return true;
+		return;
 	}
-	return false;
+	left_out(l->name, name);
 }
 
 static void expect_found(const struct prm_layout *l, const bool *found)
@@ -245,7 +295,7 @@ static void against_reference(void **state)
 {
 	FILE *f = fopen(reference, "r");
 	const struct prm_layout *l = NULL;
-	unsigned int seen = 0, left_out = 0, fields_left_out = 0;
+	unsigned int seen = 0;
 	bool found[1024] = { false };
 	char line[512];
 
@@ -256,8 +306,8 @@ static void against_reference(void **state)
 		if (line[0] == '#' || line[0] == '\n')
 			continue;
 		if (line[0] == '\t') {
-			if (l && !check_field(l, line, found))
-				fields_left_out++;
+			if (l)
+				check_field(l, line, found);
 			continue;
 		}
 		expect_found(l, found);
@@ -265,7 +315,7 @@ static void against_reference(void **state)
 		assert_int_equal(sscanf(line, "%79s", name), 1);
 		l = prm_layout(name);
 		if (!l) {
-			left_out++;
+			left_out(name, NULL);
 			continue;
 		}
 		assert_true(l->n_fields <= sizeof(found) / sizeof(found[0]));
@@ -277,15 +327,16 @@ static void against_reference(void **state)
 	expect_found(l, found);
 	fclose(f);
 	assert_int_equal(seen, prm_n_layouts); /* each layout stands in the reference */
-	print_message("%u layouts checked; %u layouts and %u fields of the reference are left out of the table\n", seen, left_out,
-		      fields_left_out);
+	print_message("%u layouts checked; %u layouts and %u fields of the reference are left out of the table:%s\n", seen,
+		      out.layouts, out.fields, out.text ? out.text : "");
+	free(out.text);
 }
 
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(get_everywhere), cmocka_unit_test(set_everywhere), cmocka_unit_test(outside),
-		cmocka_unit_test(nested), cmocka_unit_test(undefined_bits), cmocka_unit_test(names),
+		cmocka_unit_test(nested), cmocka_unit_test(undefined_bits), cmocka_unit_test(names), cmocka_unit_test(commands),
 		cmocka_unit_test(table_is_sane), cmocka_unit_test(against_reference),
 	};
 

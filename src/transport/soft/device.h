@@ -78,7 +78,7 @@ struct soft_context {
 /* An object or a umem in its context's list. destroy is the inbox that ends it. */
 struct soft_child {
 	struct soft_child *older, *newer;
-	uint8_t destroy[16];
+	uint8_t destroy[RULES_DESTROY_MAX];
 	bool is_umem;
 };
 

@@ -139,7 +139,7 @@ struct mlx5dv_devx_obj *soft_obj_create(struct ibv_context *ibv, const void *in,
 		slab_free(&soft_objs, obj);
 		return fail(err);
 	}
-	obj->key = rules_created(in, out, outlen, obj->child.destroy);
+	obj->key = rules_created(in, inlen, out, outlen, obj->child.destroy);
 	obj->n_ids = rules_span(in);
 	rules_stamp_uid(obj->child.destroy, ctx->uid);
 	obj->child.is_umem = false;

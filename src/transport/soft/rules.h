@@ -13,8 +13,9 @@
 /* An object's identity: (create opcode | general object type << 16) << 32 | firmware id. */
 bool rules_is_general(const uint8_t *in);
 bool rules_is_create(const uint8_t *in);
+#define RULES_DESTROY_MAX 64u /* as the kernel's: the longest is that of a flow table entry */
 /* After a successful create: its key, and the inbox that will destroy the object. */
-uint64_t rules_created(const uint8_t *in, const uint8_t *out, size_t outlen, uint8_t destroy[16]);
+uint64_t rules_created(const uint8_t *in, size_t inlen, const uint8_t *out, size_t outlen, uint8_t destroy[RULES_DESTROY_MAX]);
 /* Is the opcode a query (or a modify), and does the inbox name the object of that key? */
 bool rules_is_query(const uint8_t *in);
 bool rules_is_modify(const uint8_t *in);

@@ -115,8 +115,7 @@ static int create_umem(struct soft_context *ctx, struct soft_umem *u, const stru
 	if (err)
 		return err;
 	u->pub.pub.umem_id = (uint32_t)PRM_GET(&o, create_umem_out, umem_id);
-	prm_set(&d, 0, 64, 0);
-	prm_set(&d, 64, 64, 0);
+	memset(u->child.destroy, 0, sizeof(u->child.destroy));
 	PRM_SET(&d, destroy_umem_in, opcode, PRM_OP_DESTROY_UMEM);
 	PRM_SET(&d, destroy_umem_in, umem_id, u->pub.pub.umem_id);
 	rules_stamp_uid(u->child.destroy, ctx->uid);
