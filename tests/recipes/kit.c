@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "kit.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int kit_open(struct kit *k, struct ibv_context *ctx)
+{
+	int err;
+
+	memset(k, 0, sizeof(*k));
+	k->ctx = ctx;
+	k->mem = aligned_alloc(4096, KIT_MEM);
+	if (!k->mem)
+		return ENOMEM;
+	memset(k->mem, 0, KIT_MEM);
+	err = mlx5dv_devx_query_eqn(ctx, 0, &k->env.eqn);
+	if (err)
+		free(k->mem);
+	return err;
+}
+
+int kit_close(struct kit *k)
+{
+	int err = 0;
+
+	for (int i = RCP_N; i-- > 0;) {
+		if (i == RCP_UMEM)
+			err = err ? err : mlx5dv_devx_umem_dereg(k->shared[i]);
+		else
+			err = err ? err : mlx5dv_devx_obj_destroy(k->shared[i]);
+	}
+	kit_free(k);
+	return err;
+}
+
+void kit_free(struct kit *k)
+{
+	free(k->mem);
+	k->mem = NULL;
+}
+
+static int share_umem(struct kit *k)
+{
+	struct mlx5dv_devx_umem *u = mlx5dv_devx_umem_reg(k->ctx, k->mem, KIT_MEM, IBV_ACCESS_LOCAL_WRITE);
+
+	if (!u)
+		return errno;
+	k->shared[RCP_UMEM] = u;
+	k->env.id[RCP_UMEM] = u->umem_id;
+	return 0;
+}
+
+static int share(struct kit *k, enum rcp_id what)
+{
+	if (k->shared[what])
+		return 0;
+	if (what == RCP_UMEM)
+		return share_umem(k);
+	k->shared[what] = kit_create(k, what, &k->env.id[what], NULL);
+	return k->shared[what] ? 0 : errno;
+}
+
+int kit_parents(struct kit *k, const struct rcp_cmd *cmd)
+{
+	unsigned int at = 0;
+	enum rcp_id parent;
+	int err = 0;
+
+	while (!err && (parent = rcp_parent(cmd, &at)) != RCP_N)
+		err = share(k, parent);
+	return err;
+}
+
+struct mlx5dv_devx_obj *kit_create(struct kit *k, enum rcp_id what, uint32_t *id, void *out)
+{
+	const struct rcp_cmd *cmd = &recipes[what]->create;
+	uint8_t in[KIT_BOX] = { 0 }, own[KIT_BOX];
+	struct mlx5dv_devx_obj *obj;
+	int err = kit_parents(k, cmd);
+
+	if (err) {
+		errno = err;
+		return NULL;
+	}
+	if (!out)
+		out = own;
+	memset(out, 0, cmd->outlen);
+	rcp_fill(cmd, &k->env, 0, k->made[what], in);
+	obj = mlx5dv_devx_obj_create(k->ctx, in, cmd->inlen, out, cmd->outlen);
+	if (obj) {
+		*id = (uint32_t)rcp_get(out, cmd->id);
+		k->made[what]++;
+	}
+	return obj;
+}
+
+int kit_query(struct kit *k, enum rcp_id what, struct mlx5dv_devx_obj *obj, uint32_t id, void *out)
+{
+	const struct rcp_cmd *cmd = &recipes[what]->query;
+	uint8_t in[KIT_BOX] = { 0 };
+	int err = kit_parents(k, cmd);
+
+	if (err)
+		return err;
+	rcp_fill(cmd, &k->env, id, 0, in);
+	return mlx5dv_devx_obj_query(obj, in, cmd->inlen, out, cmd->outlen);
+}
+
+int kit_modify(struct kit *k, enum rcp_id what, unsigned int which, struct mlx5dv_devx_obj *obj, uint32_t id, void *out)
+{
+	const struct rcp_cmd *cmd = &recipes[what]->modify[which].cmd;
+	uint8_t in[KIT_BOX] = { 0 };
+	int err = kit_parents(k, cmd);
+
+	if (err)
+		return err;
+	rcp_fill(cmd, &k->env, id, 0, in);
+	return mlx5dv_devx_obj_modify(obj, in, cmd->inlen, out, cmd->outlen);
+}

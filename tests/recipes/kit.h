@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Objects made by recipe through the public API: public headers only, and no test framework. */
+#ifndef KIT_H
+#define KIT_H
+
+#include <infiniband/mlx5dv.h>
+#include <stddef.h>
+
+#include "recipes.h"
+
+#define KIT_MEM 65536u
+#define KIT_BOX 16384u /* room for any box of a recipe */
+
+/* A context, and one shared object for each recipe that another refers to. */
+struct kit {
+	struct ibv_context *ctx;
+	void *mem;
+	struct rcp_env env;
+	void *shared[RCP_N];    /* struct mlx5dv_devx_obj, but for the umem */
+	uint32_t made[RCP_N];   /* how many were ever made: RCP_SERIAL */
+};
+
+/* 0 or an errno value. ctx stays the caller's. */
+int kit_open(struct kit *k, struct ibv_context *ctx);
+/* Gives the shared objects back, newest first. 0 or an errno value. */
+int kit_close(struct kit *k);
+void kit_free(struct kit *k); /* after the context closed, and took the objects along */
+
+/* Makes what the command refers to, where it is not there yet. 0, or an errno value with *out showing the device's answer. */
+int kit_parents(struct kit *k, const struct rcp_cmd *cmd);
+/* One more object, with its parents; *id is what the outbox says. NULL + errno. out: KIT_BOX bytes, or NULL. */
+struct mlx5dv_devx_obj *kit_create(struct kit *k, enum rcp_id what, uint32_t *id, void *out);
+/* The command of a recipe on an object. 0 or an errno value; out: KIT_BOX bytes. */
+int kit_query(struct kit *k, enum rcp_id what, struct mlx5dv_devx_obj *obj, uint32_t id, void *out);
+int kit_modify(struct kit *k, enum rcp_id what, unsigned int which, struct mlx5dv_devx_obj *obj, uint32_t id, void *out);
+
+#endif
