@@ -1,227 +1,227 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* mlx5dv_devx_general_cmd: lengths, opcode list, tunnel id, uid (devx-abi 4 and 8). */
-#include "old_conf.h"
+/* mlx5dv_devx_general_cmd: lengths, opcode list, tunnel id, uid; query_eqn. */
+#include "conf.h"
 
-struct fixture {
-	struct ibv_device *dev;
-	struct ibv_context *ctx;
-};
+#define ROOM 8192 /* for any outbox */
 
-static int up(void **state)
+/* A NOP in boxes of these lengths. */
+static int nop_sized(struct ibv_context *ctx, size_t inlen, size_t outlen)
 {
-	static struct fixture f;
+	uint8_t *in = zeroed(1 << 17), *out = zeroed(1 << 17);
 
-	f.dev = odx_soft_create("");
-	f.ctx = open_devx(f.dev);
-	*state = &f;
-	return 0;
+	set_opcode(in, PRM_OP_NOP);
+	NOTE("inlen %zu, outlen %zu", inlen, outlen);
+	return general(ctx, in, inlen, out, outlen);
 }
 
-static int down(void **state)
+CASE(nop_succeeds, "devx-abi 8", ANY, "A command that the device executed gives 0, status 0 and syndrome 0.")
 {
-	struct fixture *f = *state;
-
-	assert_int_equal(ibv_close_device(f->ctx), 0);
-	return odx_soft_destroy(f->dev);
-}
-
-static int nop(struct ibv_context *ctx, size_t inlen, size_t outlen)
-{
-	uint8_t *in = calloc(1, 1 << 17), *out = calloc(1, 1 << 17);
-	int err;
-
-	put16(in, 0, NOP);
-	err = mlx5dv_devx_general_cmd(ctx, in, inlen, out, outlen);
-	free(in);
-	free(out);
-	return err;
-}
-
-static void nop_succeeds(void **state)
-{
-	struct fixture *f = *state;
-	uint8_t in[16] = { 0 }, out[16];
+	INBOX(in, nop_in, NOP);
+	uint8_t out[SZ(nop_out)];
 
 	memset(out, 0xaa, sizeof(out));
-	put16(in, 0, NOP);
-	assert_int_equal(mlx5dv_devx_general_cmd(f->ctx, in, sizeof(in), out, sizeof(out)), 0);
-	assert_int_equal(status_of(out), 0);
-	assert_int_equal(syndrome_of(out), 0);
+	CHECK_EQ(general(context(), in, sizeof(in), out, sizeof(out)), 0);
+	CHECK_EQ(status_of(out), 0);
+	CHECK_EQ(syndrome_of(out), 0);
 }
 
-/* devx-abi 8: lengths above 65535 are EINVAL without an ioctl, below 16 EINVAL from the kernel. */
-static void inbox_lengths(void **state)
+CASE(inbox_lengths, "devx-abi 3", ANY, "An inbox has 16 to 65535 bytes; others give EINVAL.")
 {
-	struct fixture *f = *state;
+	struct ibv_context *ctx = context();
 
-	assert_int_equal(nop(f->ctx, 0, 16), EINVAL);
-	assert_int_equal(nop(f->ctx, 15, 16), EINVAL);
-	assert_int_equal(nop(f->ctx, 16, 16), 0);
-	assert_int_equal(nop(f->ctx, 17, 16), 0);
-	assert_int_equal(nop(f->ctx, 65535, 16), 0);
-	assert_int_equal(nop(f->ctx, 65536, 16), EINVAL);
-	assert_int_equal(nop(f->ctx, SIZE_MAX, 16), EINVAL);
+	CHECK_EQ(nop_sized(ctx, 0, HDR_SZ), EINVAL);
+	CHECK_EQ(nop_sized(ctx, HDR_SZ - 1, HDR_SZ), EINVAL);
+	CHECK_EQ(nop_sized(ctx, HDR_SZ, HDR_SZ), 0);
+	CHECK_EQ(nop_sized(ctx, HDR_SZ + 1, HDR_SZ), 0);
+	CHECK_EQ(nop_sized(ctx, BOX_MAX, HDR_SZ), 0);
+	CHECK_EQ(nop_sized(ctx, BOX_MAX + 1, HDR_SZ), EINVAL);
+	CHECK_EQ(nop_sized(ctx, SIZE_MAX, HDR_SZ), EINVAL);
 }
 
-static void outbox_lengths(void **state)
+CASE(outbox_lengths, "devx-abi 3", ANY, "An outbox has 16 to 65535 bytes; others give EINVAL.")
 {
-	struct fixture *f = *state;
+	struct ibv_context *ctx = context();
 
-	assert_int_equal(nop(f->ctx, 16, 0), EINVAL);
-	assert_int_equal(nop(f->ctx, 16, 15), EINVAL);
-	assert_int_equal(nop(f->ctx, 16, 17), 0);
-	assert_int_equal(nop(f->ctx, 16, 65535), 0);
-	assert_int_equal(nop(f->ctx, 16, 65536), EINVAL);
-	assert_int_equal(nop(f->ctx, 16, SIZE_MAX), EINVAL);
+	CHECK_EQ(nop_sized(ctx, HDR_SZ, 0), EINVAL);
+	CHECK_EQ(nop_sized(ctx, HDR_SZ, HDR_SZ - 1), EINVAL);
+	CHECK_EQ(nop_sized(ctx, HDR_SZ, HDR_SZ + 1), 0);
+	CHECK_EQ(nop_sized(ctx, HDR_SZ, BOX_MAX), 0);
+	CHECK_EQ(nop_sized(ctx, HDR_SZ, BOX_MAX + 1), EINVAL);
+	CHECK_EQ(nop_sized(ctx, HDR_SZ, SIZE_MAX), EINVAL);
 }
 
-static void null_arguments(void **state)
+CASE(null_arguments, "deviations 3", OURS, "A NULL context, inbox or outbox gives EINVAL.")
 {
-	struct fixture *f = *state;
-	uint8_t in[16] = { 0 }, out[16];
+	struct ibv_context *ctx = context();
+	INBOX(in, nop_in, NOP);
+	uint8_t out[SZ(nop_out)];
 
-	put16(in, 0, NOP);
-	assert_int_equal(mlx5dv_devx_general_cmd(NULL, in, sizeof(in), out, sizeof(out)), EINVAL);
-	assert_int_equal(mlx5dv_devx_general_cmd(f->ctx, NULL, sizeof(in), out, sizeof(out)), EINVAL);
-	assert_int_equal(mlx5dv_devx_general_cmd(f->ctx, in, sizeof(in), NULL, sizeof(out)), EINVAL);
+	CHECK_EQ(general(NULL, in, sizeof(in), out, sizeof(out)), EINVAL);
+	CHECK_EQ(general(ctx, NULL, sizeof(in), out, sizeof(out)), EINVAL);
+	CHECK_EQ(general(ctx, in, sizeof(in), NULL, sizeof(out)), EINVAL);
 }
 
-static int general(struct fixture *f, uint16_t opcode, uint16_t tunnel, uint8_t *out, size_t outlen)
-{
-	uint8_t in[64] = { 0 };
+/* The kernel's list. */
+static const uint16_t listed[] = {
+	PRM_OP_QUERY_HCA_CAP, PRM_OP_QUERY_HCA_VPORT_CONTEXT, PRM_OP_QUERY_ESW_VPORT_CONTEXT, PRM_OP_QUERY_ADAPTER,
+	PRM_OP_QUERY_ISSI, PRM_OP_QUERY_VPORT_STATE, PRM_OP_QUERY_NIC_VPORT_CONTEXT, PRM_OP_QUERY_ROCE_ADDRESS,
+	PRM_OP_QUERY_VNIC_ENV, PRM_OP_QUERY_VPORT_COUNTER, PRM_OP_GET_DROPPED_PACKET_LOG, PRM_OP_NOP,
+	PRM_OP_QUERY_CONG_STATUS, PRM_OP_QUERY_CONG_PARAMS, PRM_OP_QUERY_CONG_STATISTICS, PRM_OP_QUERY_LAG,
+	PRM_OP_QUERY_ESW_FUNCTIONS,
+};
 
-	put16(in, 0, opcode);
-	put16(in, 4, tunnel);
-	return mlx5dv_devx_general_cmd(f->ctx, in, sizeof(in), out, outlen);
+static bool is_listed(uint32_t opcode)
+{
+	for (size_t i = 0; i < N_OF(listed); i++)
+		if (listed[i] == opcode)
+			return true;
+	return opcode >= 0xb00 && opcode <= 0xcff;
 }
 
-/* devx-abi 4: the general list. What passes the list and the device does not know fails there: EREMOTEIO. */
-static void listed_opcodes_reach_the_device(void **state)
+CASE(listed_opcodes_reach_the_device, "devx-abi 4", ANY,
+     "The 17 listed opcodes and 0xb00 to 0xcff reach the device: what it does not know or like fails there, with "
+     "EREMOTEIO and a status.")
 {
-	static const uint16_t listed[] = {
-		0x100, 0x762, 0x752, 0x101, 0x10a, 0x750, 0x754, 0x760, 0x76f, 0x770, 0x80a, 0x80d, 0x822, 0x824, 0x826, 0x842,
-		0x740, 0xb00, 0xb0c, 0xbff, 0xcff,
-	};
-	uint8_t out[8192];
+	struct ibv_context *ctx = context();
+	uint8_t in[64] = { 0 }, *out = zeroed(ROOM);
 
-	for (size_t i = 0; i < sizeof(listed) / sizeof(listed[0]); i++) {
-		int err = general(*state, listed[i], 0, out, sizeof(out));
+	for (uint32_t op = 0; op <= UINT16_MAX; op++) {
+		int err;
 
-		assert_true(err == 0 || err == EREMOTEIO);
-		assert_true((err == 0) == (status_of(out) == 0));
+		if (!is_listed(op))
+			continue;
+		NOTE("opcode 0x%x", op);
+		set_opcode(in, (uint16_t)op);
+		err = general(ctx, in, sizeof(in), out, ROOM);
+		if (err)
+			CHECK_EQ(err, EREMOTEIO);
+		CHECK_EQ(err == 0, status_of(out) == 0);
 	}
 }
 
-static void unlisted_opcodes_are_einval(void **state)
+CASE(unlisted_opcodes_are_einval, "devx-abi 4", ANY,
+     "Every opcode that is not listed gives EINVAL, and the outbox stays as it is.")
 {
-	static const uint16_t unlisted[] = {
-		0, 1, ACCESS_REG, 0xd00, 0xafe, CREATE_GENERAL_OBJECT, QUERY_FLOW_COUNTER, ALLOC_PD, DEALLOC_PD, ALLOC_FLOW_COUNTER,
-		DEALLOC_FLOW_COUNTER, CREATE_UCTX, CREATE_UMEM, 0xaff, 0xd01, 0x751, 0x823, 0xffff,
-	};
-	uint8_t out[64];
+	struct ibv_context *ctx = context();
+	uint8_t in[64] = { 0 }, out[64];
 
-	for (size_t i = 0; i < sizeof(unlisted) / sizeof(unlisted[0]); i++) {
-		memset(out, 0x5a, sizeof(out));
-		assert_int_equal(general(*state, unlisted[i], 0, out, sizeof(out)), EINVAL);
-		assert_int_equal(out[0], 0x5a); /* refused before anything happens */
+	memset(out, 0x5a, sizeof(out));
+	for (uint32_t op = 0; op <= UINT16_MAX; op++) {
+		if (is_listed(op))
+			continue;
+		NOTE("opcode 0x%x", op);
+		set_opcode(in, (uint16_t)op);
+		CHECK_EQ(general(ctx, in, sizeof(in), out, sizeof(out)), EINVAL);
+		CHECK_EQ(out[0], 0x5a);
 	}
 }
 
-/* devx-abi 4: a tunnelled command needs a capability that the device does not have. */
-static void tunnel_id_is_einval(void **state)
+CASE(tunnel_id_is_einval, "devx-abi 4", SOFT,
+     "A tunnelled command gives EINVAL on a device without the capability for it.")
 {
-	uint8_t out[64];
+	struct ibv_context *ctx = open_devx(soft(""));
+	INBOX(in, nop_in, NOP);
+	uint8_t out[SZ(nop_out)];
 
-	assert_int_equal(general(*state, NOP, 1, out, sizeof(out)), EINVAL);
-	assert_int_equal(general(*state, NOP, 0xffff, out, sizeof(out)), EINVAL);
+	set_tunnel(in, 1);
+	CHECK_EQ(general(ctx, in, sizeof(in), out, sizeof(out)), EINVAL);
+	set_tunnel(in, 0xffff);
+	CHECK_EQ(general(ctx, in, sizeof(in), out, sizeof(out)), EINVAL);
+	set_tunnel(in, 0);
+	CHECK_EQ(general(ctx, in, sizeof(in), out, sizeof(out)), 0);
 }
 
-/* devx-abi 4: EREMOTEIO with the outbox copied. */
-static void firmware_failure_is_eremoteio_with_outbox(void **state)
+CASE(unknown_op_mod_is_eremoteio_with_outbox, "devx-abi 4", ANY,
+     "A command that the device refuses gives EREMOTEIO, and the outbox has its status and syndrome.")
 {
-	struct fixture *f = *state;
-	uint8_t in[16] = { 0 }, out[16];
+	INBOX(in, query_hca_cap_in, QUERY_HCA_CAP);
+	uint8_t *out = zeroed(ROOM);
 
-	memset(out, 0, sizeof(out));
-	put16(in, 0, NOP);
-	assert_int_equal(odx_soft_fault(f->dev, "opcode=0x80d nth=1 status=0x5 syndrome=0x2c4154"), 0);
-	assert_int_equal(mlx5dv_devx_general_cmd(f->ctx, in, sizeof(in), out, sizeof(out)), EREMOTEIO);
-	assert_int_equal(status_of(out), 5);
-	assert_int_equal(syndrome_of(out), 0x2c4154);
-	assert_int_equal(mlx5dv_devx_general_cmd(f->ctx, in, sizeof(in), out, sizeof(out)), 0);
-	assert_int_equal(odx_soft_fault(f->dev, "clear"), 0);
+	set_op_mod(in, 0xfffe); /* a capability page that no device has */
+	CHECK_EQ(general(context(), in, sizeof(in), out, ROOM), EREMOTEIO);
+	CHECK_NE(status_of(out), 0);
+	CHECK_NE(syndrome_of(out), 0);
 }
 
-/* devx-abi 8: a positive errno, and errno is set too. */
-static void errno_is_set_beside_the_result(void **state)
+CASE(firmware_failure_is_eremoteio_with_outbox, "devx-abi 4", SOFT,
+     "Whatever status a command ends with, the call gives EREMOTEIO, and the outbox has that status and its syndrome.")
 {
-	struct fixture *f = *state;
-
-	errno = 0;
-	assert_int_equal(nop(f->ctx, 15, 16), EINVAL);
-	assert_int_equal(errno, EINVAL);
-}
-
-/* devx-abi 4: the kernel overwrites the inbox's uid; the program's own inbox stays as it is. */
-static void uid_of_the_inbox_is_overwritten(void **state)
-{
-	struct fixture *f = *state;
-	uint8_t in[16] = { 0 }, out[16], copy[16];
-
-	put16(in, 0, NOP);
-	put16(in, 2, 0x77);
-	memcpy(copy, in, sizeof(in));
-	assert_int_equal(mlx5dv_devx_general_cmd(f->ctx, in, sizeof(in), out, sizeof(out)), 0);
-	assert_memory_equal(in, copy, sizeof(in));
-}
-
-static void stale_context_is_ebadf(void **state)
-{
-	struct ibv_device *dev = odx_soft_create("");
+	struct ibv_device *dev = soft("");
 	struct ibv_context *ctx = open_devx(dev);
+	INBOX(in, nop_in, NOP);
+	uint8_t out[SZ(nop_out)];
 
-	assert_int_equal(ibv_close_device(ctx), 0);
-	assert_int_equal(nop(ctx, 16, 16), EBADF);
+	for (unsigned int status = 1; status < 0x80; status++) {
+		NOTE("status 0x%x", status);
+		fault(dev, "opcode=0x80d nth=1 status=0x%x syndrome=0x2c4154", status);
+		memset(out, 0, sizeof(out));
+		CHECK_EQ(general(ctx, in, sizeof(in), out, sizeof(out)), EREMOTEIO);
+		CHECK_EQ(status_of(out), status);
+		CHECK_EQ(syndrome_of(out), 0x2c4154);
+	}
+	CHECK_EQ(general(ctx, in, sizeof(in), out, sizeof(out)), 0);
+}
+
+CASE(errno_is_set_beside_the_result, "devx-abi 8", ANY, "A call that gives a positive errno leaves it in errno too.")
+{
+	struct ibv_context *ctx = context();
+
 	errno = 0;
-	assert_null(mlx5dv_devx_create_cmd_comp(ctx));
-	assert_int_equal(errno, EBADF);
-	assert_int_equal(odx_soft_destroy(dev), 0);
+	CHECK_EQ(nop_sized(ctx, HDR_SZ - 1, HDR_SZ), EINVAL);
+	CHECK_EQ(errno, EINVAL);
 }
 
-/* devx-abi 3: a vector out of range is EINVAL on newer kernels. */
-static void query_eqn(void **state)
+CASE(uid_of_the_inbox_is_overwritten, "devx-abi 4", ANY,
+     "The uid of an inbox does not matter: it is the context's. The inbox of the program stays as it is.")
 {
-	struct fixture *f = *state;
-	uint32_t eqn = 0xdead;
+	INBOX(in, nop_in, NOP);
+	uint8_t out[SZ(nop_out)], copy[SZ(nop_in)];
 
-	assert_int_equal(mlx5dv_devx_query_eqn(f->ctx, 0, &eqn), 0);
-	assert_int_not_equal(eqn, 0xdead);
-	assert_true(f->ctx->num_comp_vectors > 0);
-	assert_int_equal(mlx5dv_devx_query_eqn(f->ctx, (uint32_t)f->ctx->num_comp_vectors - 1, &eqn), 0);
-	eqn = 0xdead;
-	assert_int_equal(mlx5dv_devx_query_eqn(f->ctx, (uint32_t)f->ctx->num_comp_vectors, &eqn), EINVAL);
-	assert_int_equal(mlx5dv_devx_query_eqn(f->ctx, UINT32_MAX, &eqn), EINVAL);
-	assert_int_equal(eqn, 0xdead);
-	assert_int_equal(mlx5dv_devx_query_eqn(f->ctx, 0, NULL), EINVAL);
-	assert_int_equal(mlx5dv_devx_query_eqn(NULL, 0, &eqn), EINVAL);
+	set_uid(in, 0x77);
+	memcpy(copy, in, sizeof(in));
+	CHECK_EQ(general(context(), in, sizeof(in), out, sizeof(out)), 0);
+	CHECK_MEM(in, copy, sizeof(in));
 }
 
-int main(void)
+CASE(stale_context_is_ebadf, "deviations 17", OURS, "Calls on a context that was closed give EBADF.")
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nop_succeeds),
-		cmocka_unit_test(inbox_lengths),
-		cmocka_unit_test(outbox_lengths),
-		cmocka_unit_test(null_arguments),
-		cmocka_unit_test(listed_opcodes_reach_the_device),
-		cmocka_unit_test(unlisted_opcodes_are_einval),
-		cmocka_unit_test(tunnel_id_is_einval),
-		cmocka_unit_test(firmware_failure_is_eremoteio_with_outbox),
-		cmocka_unit_test(errno_is_set_beside_the_result),
-		cmocka_unit_test(uid_of_the_inbox_is_overwritten),
-		cmocka_unit_test(stale_context_is_ebadf),
-		cmocka_unit_test(query_eqn),
-	};
+	struct ibv_context *ctx = context();
 
-	return cmocka_run_group_tests(tests, up, down);
+	CHECK_EQ(close_context(ctx), 0);
+	CHECK_EQ(nop_sized(ctx, HDR_SZ, HDR_SZ), EBADF);
+	CHECK_NULL(mlx5dv_devx_create_cmd_comp(ctx), EBADF);
+}
+
+CASE(query_eqn_of_each_vector, "devx-abi 3", ANY, "Every completion vector of the context has an EQ number.")
+{
+	struct ibv_context *ctx = context();
+
+	CHECK(ctx->num_comp_vectors > 0);
+	for (int i = 0; i < ctx->num_comp_vectors; i++) {
+		uint32_t eqn = 0xdeadbeef;
+
+		CHECK_EQ(mlx5dv_devx_query_eqn(ctx, (uint32_t)i, &eqn), 0);
+		CHECK_NE(eqn, 0xdeadbeef);
+	}
+}
+
+CASE(query_eqn_out_of_range_is_einval, "devx-abi 3", ANY,
+     "A vector that the context has not gives EINVAL, ENOENT on older kernels, and no number.")
+{
+	struct ibv_context *ctx = context();
+	uint32_t eqn = 0xdeadbeef;
+	int err = mlx5dv_devx_query_eqn(ctx, (uint32_t)ctx->num_comp_vectors, &eqn);
+
+	CHECK(err == EINVAL || err == ENOENT);
+	err = mlx5dv_devx_query_eqn(ctx, UINT32_MAX, &eqn);
+	CHECK(err == EINVAL || err == ENOENT);
+	CHECK_EQ(eqn, 0xdeadbeef);
+}
+
+CASE(query_eqn_null, "deviations 3", OURS, "query_eqn gives EINVAL for a NULL context, or no place for the number.")
+{
+	uint32_t eqn;
+
+	CHECK_EQ(mlx5dv_devx_query_eqn(context(), 0, NULL), EINVAL);
+	CHECK_EQ(mlx5dv_devx_query_eqn(NULL, 0, &eqn), EINVAL);
 }

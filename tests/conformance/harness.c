@@ -32,6 +32,7 @@ static struct test_case *registered;
 static struct {
 	const struct test_case *c;
 	pthread_t thread;
+	pid_t pid;
 	jmp_buf leave;
 	struct owned *owned;
 	const struct session *session;
@@ -72,6 +73,8 @@ static void fail_at(const char *file, int line, const char *fmt, ...)
 	va_end(ap);
 	printf("# %s:%d: %s%s%s\n", base_name(file), line, text, now.note[0] ? " with " : "", now.note);
 	fflush(stdout);
+	if (getpid() != now.pid) /* a forked child must not run the rest of the cases */
+		_exit(99);
 	atomic_store(&failed, true);
 	if (in_case_thread())
 		longjmp(now.leave, ENDED);
@@ -405,6 +408,7 @@ int run_cases(const struct test_case *cases, const struct session *s)
 	printf("TAP version 13\n1..%u%s\n", n, n ? "" : " # SKIP no case has such a name");
 	fflush(stdout);
 	now.thread = pthread_self();
+	now.pid = getpid();
 	now.session = s;
 	watch();
 	for (const struct test_case *c = cases; c; c = c->next)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Destroys, closes and removal while commands are in flight or threads asleep (devx-abi 5; design, exceptions 1, 2 and 5). */
-#include "old_conf.h"
+/* Destroys, closes and removal while commands are in flight or threads asleep. */
+#include "conf.h"
 
 static void destroy_main(void *arg)
 {
@@ -9,323 +9,272 @@ static void destroy_main(void *arg)
 
 static void close_main(void *arg)
 {
-	assert_int_equal(ibv_close_device(arg), 0);
+	CHECK_EQ(ibv_close_device(arg), 0);
 }
 
-/* Destroy waits for commands in flight. */
-static void destroy_waits_for_commands_in_flight(void **state)
+CASE(destroy_waits_for_commands_in_flight, "devx-abi 5", SOFT,
+     "Destroying a completion waits for its commands in flight.")
 {
-	struct rig r = rig_up("");
-	struct mlx5dv_devx_cmd_comp *comp = mlx5dv_devx_create_cmd_comp(r.ctx);
-	struct runner t;
+	struct rig r = rig_soft("");
+	struct mlx5dv_devx_cmd_comp *comp = new_comp(r.ctx);
+	struct runner *t;
 
-	assert_int_equal(odx_soft_hold(r.dev), 0);
-	assert_int_equal(submit_to(&r, comp, 32, 1), 0);
-	run(&t, destroy_main, comp);
-	wait_asleep(&t);
-	assert_int_equal(submit_to(&r, comp, 32, 2), EBADF);
-	assert_int_equal(odx_soft_release(r.dev, 1), 0);
-	join(&t);
-	rig_down(&r);
+	hold(r.dev);
+	CHECK_EQ(submit_to(&r, comp, OUTLEN, 1), 0);
+	disown(comp);
+	t = run(destroy_main, comp);
+	wait_asleep(t);
+	CHECK_EQ(submit_to(&r, comp, OUTLEN, 2), EBADF);
+	release(r.dev, 1);
+	join(t);
 }
 
-/* design: the timeout runs for held commands too, so that a destroy never waits for ever. */
-static void destroy_ends_at_the_timeout_of_held_commands(void **state)
+CASE(destroy_ends_at_the_timeout_of_held_commands, "devx-abi 5", SOFT,
+     "Destroying a completion ends when its commands time out: it never waits for ever.")
 {
-	struct rig r = rig_up("clock=manual,timeout=3s");
-	struct mlx5dv_devx_cmd_comp *comp = mlx5dv_devx_create_cmd_comp(r.ctx);
-	struct runner t;
+	struct rig r = rig_soft("clock=manual,timeout=3s");
+	struct mlx5dv_devx_cmd_comp *comp = new_comp(r.ctx);
+	struct runner *t;
 
-	assert_int_equal(odx_soft_hold(r.dev), 0);
-	assert_int_equal(submit_to(&r, comp, 32, 1), 0);
-	assert_int_equal(odx_soft_advance(r.dev, 3 * SECOND - 1), 0); /* the device has seen it now */
-	run(&t, destroy_main, comp);
-	wait_asleep(&t);
-	assert_int_equal(odx_soft_advance(r.dev, 3 * SECOND), 0);
-	join(&t);
-	rig_down(&r);
+	hold(r.dev);
+	CHECK_EQ(submit_to(&r, comp, OUTLEN, 1), 0);
+	advance(r.dev, 3 * SECOND - 1); /* the device has seen it now */
+	disown(comp);
+	t = run(destroy_main, comp);
+	wait_asleep(t);
+	advance(r.dev, 3 * SECOND);
+	join(t);
 }
 
-static void destroy_drops_unread_records(void **state)
+CASE(destroy_drops_unread_records, "devx-abi 5", ANY, "Destroying a completion drops the records that were not read.")
 {
-	struct rig r = rig_up("");
+	struct rig r = rig();
 
 	for (int i = 0; i < 100; i++)
-		assert_int_equal(submit(&r, 1000, 1), 0);
-	rig_down(&r);
+		CHECK_EQ(submit(&r, 1000, 1), 0);
+	destroy_comp(r.comp);
+	r.comp = new_comp(r.ctx);
+	expect_none(r.comp);
 }
 
-/* design, exception 5: a thread that sleeps in get is woken with EBADF. */
-static void destroy_wakes_sleepers_with_ebadf(void **state)
+CASE(destroy_wakes_sleepers_with_ebadf, "deviations 6", OURS,
+     "Destroying a completion wakes threads that sleep in get with EBADF, and frees nothing under them.")
 {
-	struct rig r = rig_up("");
-	struct mlx5dv_devx_cmd_comp *comp = mlx5dv_devx_create_cmd_comp(r.ctx);
+	struct rig r = rig();
+	struct mlx5dv_devx_cmd_comp *comp = new_comp(r.ctx);
 	struct getter *a = getter_start(comp), *b = getter_start(comp);
 	struct record rec;
 
-	wait_asleep(&a->t);
-	wait_asleep(&b->t);
-	mlx5dv_devx_destroy_cmd_comp(comp);
-	assert_int_equal(getter_end(a, NULL), EBADF);
-	assert_int_equal(getter_end(b, NULL), EBADF);
-	assert_int_equal(get(comp, &rec), EBADF);
+	wait_asleep(a->t);
+	wait_asleep(b->t);
+	destroy_comp(comp);
+	CHECK_EQ(getter_end(a, NULL), EBADF);
+	CHECK_EQ(getter_end(b, NULL), EBADF);
+	CHECK_EQ(get(comp, &rec), EBADF);
 	mlx5dv_devx_destroy_cmd_comp(comp); /* twice: nothing */
-	rig_down(&r);
 }
 
-/* devx-abi 5: an object may be destroyed while its query is in flight: delivered with data. */
-static void object_destroyed_in_flight_is_delivered_with_data(void **state)
+CASE(object_destroyed_in_flight_is_delivered_with_data, "devx-abi 5", SOFT,
+     "An object may be destroyed while its query is in flight: the record comes, with data.")
 {
-	struct rig r = rig_up("");
+	struct rig r = rig_soft("");
 	uint32_t id;
 	struct mlx5dv_devx_obj *obj = counters(r.ctx, 0, &id);
 	struct record rec;
-	uint8_t in[32];
+	uint8_t in[COUNTER_IN];
 
-	assert_int_equal(odx_soft_traffic(r.dev, id, 6, 600), 0);
-	assert_int_equal(odx_soft_hold(r.dev), 0);
+	CHECK_EQ(odx_soft_traffic(r.dev, id, 6, 600), 0);
+	hold(r.dev);
 	query_inbox(in, id, 1);
-	assert_int_equal(mlx5dv_devx_obj_query_async(obj, in, 32, 32, 1, r.comp), 0);
-	assert_int_equal(mlx5dv_devx_obj_destroy(obj), 0);
+	CHECK_EQ(mlx5dv_devx_obj_query_async(obj, in, sizeof(in), OUTLEN, 1, r.comp), 0);
+	CHECK_EQ(destroy(obj), 0);
 	expect_none(r.comp);
-	assert_int_equal(odx_soft_release(r.dev, UINT32_MAX), 0);
+	release(r.dev, UINT32_MAX);
 	get_ready(r.comp, &rec);
-	assert_int_equal(status_of(rec.out), 0);
-	assert_int_equal(get64(rec.out, 16), 6);
-	rig_down(&r);
+	CHECK_EQ(status_of(rec.out), 0);
+	CHECK_EQ(packets_of(rec.out, 0), 6);
 }
 
-/* devx-abi 5: context closed first: the descriptor stays open but dead; its destroy is cheap. */
-static void close_of_the_context_waits_and_leaves_a_dead_fd(void **state)
+CASE(close_of_the_context_waits_and_leaves_a_dead_fd, "devx-abi 5", SOFT,
+     "Closing a context waits for commands in flight; its completions stay open, and are dead.")
 {
-	struct rig r = rig_up("");
+	struct rig r = rig_soft("");
 	struct record rec;
-	struct runner t;
+	struct runner *t;
 
-	assert_int_equal(odx_soft_hold(r.dev), 0);
-	assert_int_equal(submit(&r, 32, 1), 0);
-	run(&t, close_main, r.ctx);
-	wait_asleep(&t);
-	assert_int_equal(odx_soft_release(r.dev, UINT32_MAX), 0);
-	join(&t);
+	hold(r.dev);
+	CHECK_EQ(submit(&r, OUTLEN, 1), 0);
+	disown(r.obj); /* goes with its context */
+	disown(r.ctx);
+	t = run(close_main, r.ctx);
+	wait_asleep(t);
+	release(r.dev, UINT32_MAX);
+	join(t);
 	set_nonblock(r.comp->fd, true);
 	expect_wr(r.comp, 1);
-	assert_int_equal(ready(r.comp->fd, POLLIN | POLLRDHUP, 0), POLLIN | POLLRDHUP);
-	assert_int_equal(get(r.comp, &rec), EAGAIN);
+	CHECK_EQ(ready(r.comp->fd, POLLIN | POLLRDHUP, 0), POLLIN | POLLRDHUP);
+	CHECK_EQ(get(r.comp, &rec), EAGAIN);
 	set_nonblock(r.comp->fd, false);
-	assert_int_equal(get(r.comp, &rec), EIO);
-	mlx5dv_devx_destroy_cmd_comp(r.comp);
-	assert_int_equal(odx_soft_destroy(r.dev), 0);
+	CHECK_EQ(get(r.comp, &rec), EIO);
 }
 
-/* design, exceptions 1 and 2: queued records stay readable, commands in flight are aborted, only then is the fd dead. */
-static void removal_loses_nothing(void **state)
+CASE(removal_loses_nothing, "deviations 2", SOFT,
+     "After a removal, queued records stay readable, commands in flight complete as aborted, and only then is the "
+     "descriptor dead.")
 {
-	struct rig r = rig_up("");
+	struct rig r = rig_soft("");
 	const short events = POLLIN | POLLRDNORM | POLLRDHUP;
 	struct record rec;
 
-	assert_int_equal(submit(&r, 32, 1), 0);
-	assert_int_equal(ready(r.comp->fd, POLLIN, PATIENCE_MS), POLLIN);
-	assert_int_equal(odx_soft_hold(r.dev), 0);
-	assert_int_equal(submit(&r, 32, 2), 0);
-	assert_int_equal(submit(&r, 4, 3), 0);
-	assert_int_equal(submit(&r, 0, 4), 0);
-	assert_int_equal(odx_soft_remove(r.dev), 0);
-	assert_int_equal(ready(r.comp->fd, events, 0), POLLIN | POLLRDNORM);
+	CHECK_EQ(submit(&r, OUTLEN, 1), 0);
+	CHECK_EQ(ready(r.comp->fd, POLLIN, PATIENCE_MS), POLLIN);
+	hold(r.dev);
+	CHECK_EQ(submit(&r, OUTLEN, 2), 0);
+	CHECK_EQ(submit(&r, 4, 3), 0);
+	CHECK_EQ(submit(&r, 0, 4), 0);
+	CHECK_EQ(odx_soft_remove(r.dev), 0);
+	CHECK_EQ(ready(r.comp->fd, events, 0), POLLIN | POLLRDNORM);
 	expect_wr(r.comp, 1);
 	get_ready(r.comp, &rec);
-	assert_int_equal(rec.wr_id, 2);
+	CHECK_EQ(rec.wr_id, 2);
 	expect_aborted(&rec);
-	for (size_t i = 8; i < 32; i++)
-		assert_int_equal(rec.out[i], 0);
+	for (size_t i = 8; i < OUTLEN; i++)
+		CHECK_EQ(rec.out[i], 0);
 	memset(&rec, 0xa5, sizeof(rec));
 	get_ready(r.comp, &rec);
-	assert_int_equal(rec.wr_id, 3);
-	assert_int_equal(rec.out[0], ABORTED_STATUS); /* exception 6: as much as fits */
-	assert_int_equal(rec.out[4], 0xa5);
+	CHECK_EQ(rec.wr_id, 3);
+	CHECK_EQ(rec.out[0], ABORTED_STATUS); /* exception 6: as much as fits */
+	CHECK_EQ(rec.out[4], 0xa5);
 	expect_wr(r.comp, 4);
-	rig_down(&r);
 }
 
-/* devx-abi 5: dead: POLLIN | POLLRDNORM, POLLRDHUP when asked, never POLLHUP or POLLERR. */
-static void dead_fd_is_readable_and_rdhup(void **state)
+CASE(dead_fd_is_readable_and_rdhup, "devx-abi 5", SOFT,
+     "A dead descriptor is POLLIN and POLLRDNORM, and POLLRDHUP when that is asked for, never POLLHUP or POLLERR; get "
+     "gives EIO, or EAGAIN with O_NONBLOCK.")
 {
-	struct rig r = rig_up("");
+	struct rig r = rig_soft("");
 	struct record rec;
 
-	assert_int_equal(odx_soft_remove(r.dev), 0);
-	assert_int_equal(ready(r.comp->fd, POLLIN | POLLRDNORM | POLLRDHUP, 0), POLLIN | POLLRDNORM | POLLRDHUP);
-	assert_int_equal(ready(r.comp->fd, POLLIN, 0), POLLIN);
-	assert_int_equal(ready(r.comp->fd, 0, 0), 0);
-	assert_int_equal(get(r.comp, &rec), EIO);
+	CHECK_EQ(odx_soft_remove(r.dev), 0);
+	CHECK_EQ(ready(r.comp->fd, POLLIN | POLLRDNORM | POLLRDHUP, 0), POLLIN | POLLRDNORM | POLLRDHUP);
+	CHECK_EQ(ready(r.comp->fd, POLLIN, 0), POLLIN);
+	CHECK_EQ(ready(r.comp->fd, 0, 0), 0);
+	CHECK_EQ(get(r.comp, &rec), EIO);
 	set_nonblock(r.comp->fd, true);
-	assert_int_equal(get(r.comp, &rec), EAGAIN);
-	rig_down(&r);
+	CHECK_EQ(get(r.comp, &rec), EAGAIN);
 }
 
-static void removal_wakes_a_sleeper_with_eio(void **state)
+CASE(removal_wakes_a_sleeper_with_eio, "devx-abi 5", SOFT, "A removal wakes threads that sleep in get with EIO.")
 {
-	struct rig r = rig_up("");
+	struct rig r = rig_soft("");
 	struct getter *a = getter_start(r.comp), *b = getter_start(r.comp);
 
-	wait_asleep(&a->t);
-	wait_asleep(&b->t);
-	assert_int_equal(odx_soft_remove(r.dev), 0);
-	assert_int_equal(getter_end(a, NULL), EIO);
-	assert_int_equal(getter_end(b, NULL), EIO);
-	rig_down(&r);
+	wait_asleep(a->t);
+	wait_asleep(b->t);
+	CHECK_EQ(odx_soft_remove(r.dev), 0);
+	CHECK_EQ(getter_end(a, NULL), EIO);
+	CHECK_EQ(getter_end(b, NULL), EIO);
 }
 
-/* devx-abi 5: after removal calls are EIO, destroys 0. */
-static void calls_after_removal(void **state)
+CASE(calls_after_removal, "devx-abi 5", SOFT, "After a removal calls give EIO, and destroys 0.")
 {
-	struct rig r = rig_up("");
-	uint8_t in[32] = { 0 }, out[32];
-	void *mem = aligned_alloc(4096, 4096);
-	struct mlx5dv_devx_umem *umem = mlx5dv_devx_umem_reg(r.ctx, mem, 4096, 1);
+	static char mem[4096];
+	struct rig r = rig_soft("");
+	struct mlx5dv_devx_umem *umem = reg(r.ctx, mem, sizeof(mem), IBV_ACCESS_LOCAL_WRITE);
+	INBOX(in, alloc_flow_counter_in, ALLOC_FLOW_COUNTER);
+	uint8_t out[COUNTERS_OUT(1)], query[COUNTER_IN];
 	uint32_t eqn;
 
-	assert_non_null(umem);
-	assert_int_equal(odx_soft_remove(r.dev), 0);
-	put16(in, 0, NOP);
-	assert_int_equal(mlx5dv_devx_general_cmd(r.ctx, in, 16, out, 16), EIO);
-	assert_int_equal(mlx5dv_devx_query_eqn(r.ctx, 0, &eqn), EIO);
-	put16(in, 0, ALLOC_FLOW_COUNTER);
-	errno = 0;
-	assert_null(mlx5dv_devx_obj_create(r.ctx, in, 16, out, 16));
-	assert_int_equal(errno, EIO);
-	query_inbox(in, r.id, 1);
-	assert_int_equal(mlx5dv_devx_obj_query(r.obj, in, 32, out, 32), EIO);
-	assert_int_equal(mlx5dv_devx_obj_modify(r.obj, in, 32, out, 32), EIO);
-	assert_int_equal(submit(&r, 32, 1), EIO);
-	errno = 0;
-	assert_null(mlx5dv_devx_create_cmd_comp(r.ctx));
-	assert_int_equal(errno, EIO);
-	errno = 0;
-	assert_null(mlx5dv_devx_umem_reg(r.ctx, mem, 4096, 1));
-	assert_int_equal(errno, EIO);
-	assert_int_equal(odx_soft_traffic(r.dev, r.id, 1, 1), EIO);
-	assert_int_equal(mlx5dv_devx_umem_dereg(umem), 0);
-	free(mem);
-	rig_down(&r);
+	CHECK_EQ(odx_soft_remove(r.dev), 0);
+	CHECK_EQ(nop(r.ctx), EIO);
+	CHECK_EQ(mlx5dv_devx_query_eqn(r.ctx, 0, &eqn), EIO);
+	refuse(r.ctx, in, sizeof(in), out, sizeof(out), EIO);
+	query_inbox(query, r.id, 1);
+	CHECK_EQ(mlx5dv_devx_obj_query(r.obj, query, sizeof(query), out, sizeof(out)), EIO);
+	CHECK_EQ(mlx5dv_devx_obj_modify(r.obj, query, sizeof(query), out, sizeof(out)), EIO);
+	CHECK_EQ(submit(&r, OUTLEN, 1), EIO);
+	CHECK_NULL(mlx5dv_devx_create_cmd_comp(r.ctx), EIO);
+	CHECK_NULL(mlx5dv_devx_umem_reg(r.ctx, mem, sizeof(mem), IBV_ACCESS_LOCAL_WRITE), EIO);
+	CHECK_EQ(odx_soft_traffic(r.dev, r.id, 1, 1), EIO);
+	CHECK_EQ(dereg(umem), 0);
+	CHECK_EQ(destroy(r.obj), 0);
+	CHECK_EQ(close_context(r.ctx), 0);
 }
 
-/* quirks=kernel: a command that the driver failed looks like success: zeros. */
-static void quirks_timeout_is_a_zero_record(void **state)
+CASE(quirks_timeout_is_a_zero_record, "devx-abi 5", SOFT,
+     "With quirks=kernel, a command without an answer completes with an outbox of zeros.")
 {
-	struct rig r = rig_up("quirks=kernel,clock=manual,timeout=1s");
+	struct rig r = rig_soft("quirks=kernel,clock=manual,timeout=1s");
 	struct record rec;
 
-	assert_int_equal(odx_soft_fault(r.dev, "opcode=0x93b nth=1 hang"), 0);
-	assert_int_equal(submit(&r, 32, 6), 0);
-	assert_int_equal(odx_soft_advance(r.dev, SECOND), 0);
+	fault(r.dev, "opcode=0x93b nth=1 hang");
+	CHECK_EQ(submit(&r, OUTLEN, 6), 0);
+	advance(r.dev, SECOND);
 	memset(&rec, 0xa5, sizeof(rec));
 	get_ready(r.comp, &rec);
-	assert_int_equal(rec.wr_id, 6);
-	for (size_t i = 0; i < 32; i++)
-		assert_int_equal(rec.out[i], 0);
-	rig_down(&r);
+	CHECK_EQ(rec.wr_id, 6);
+	for (size_t i = 0; i < OUTLEN; i++)
+		CHECK_EQ(rec.out[i], 0);
 }
 
-/* quirks=kernel: removal drops what was queued and what was in flight. */
-static void quirks_removal_drops_records(void **state)
+CASE(quirks_removal_drops_records, "devx-abi 5", SOFT,
+     "With quirks=kernel, a removal drops what was queued and what was in flight.")
 {
-	struct rig r = rig_up("quirks=kernel");
+	struct rig r = rig_soft("quirks=kernel");
 	struct record rec;
 
-	assert_int_equal(submit(&r, 32, 1), 0);
-	assert_int_equal(ready(r.comp->fd, POLLIN, PATIENCE_MS), POLLIN);
-	assert_int_equal(odx_soft_hold(r.dev), 0);
-	assert_int_equal(submit(&r, 32, 2), 0);
-	assert_int_equal(odx_soft_remove(r.dev), 0);
-	assert_int_equal(ready(r.comp->fd, POLLIN | POLLRDHUP, PATIENCE_MS), POLLIN | POLLRDHUP);
-	assert_int_equal(get(r.comp, &rec), EIO);
-	rig_down(&r);
+	CHECK_EQ(submit(&r, OUTLEN, 1), 0);
+	CHECK_EQ(ready(r.comp->fd, POLLIN, PATIENCE_MS), POLLIN);
+	hold(r.dev);
+	CHECK_EQ(submit(&r, OUTLEN, 2), 0);
+	CHECK_EQ(odx_soft_remove(r.dev), 0);
+	CHECK_EQ(ready(r.comp->fd, POLLIN | POLLRDHUP, PATIENCE_MS), POLLIN | POLLRDHUP);
+	CHECK_EQ(get(r.comp, &rec), EIO);
 }
 
-/* Two contexts: an object of one does not exist for the other, not even by its number. */
-static void contexts_do_not_see_each_other(void **state)
+CASE(contexts_do_not_see_each_other, "devx-abi 4", OURS,
+     "An object of one context does not exist for another, not even by its number: BAD_RES.")
 {
-	struct rig r = rig_up("");
-	struct ibv_context *ctx = open_devx(r.dev);
+	struct ibv_context *one = context(), *other = context();
+	INBOX(in, alloc_flow_counter_in, ALLOC_FLOW_COUNTER);
+	uint8_t out[SZ(alloc_flow_counter_out)];
 	uint32_t pd;
-	struct mlx5dv_devx_obj *pd_obj = alloc_pd(r.ctx, &pd);
-	uint8_t in[16] = { 0 }, out[16] = { 0 };
 
-	put16(in, 0, ALLOC_FLOW_COUNTER);
-	put32(in, 8, pd);
-	errno = 0;
-	assert_null(mlx5dv_devx_obj_create(ctx, in, sizeof(in), out, sizeof(out)));
-	assert_int_equal(errno, EREMOTEIO);
-	assert_int_equal(status_of(out), 5);
-	assert_int_equal(ibv_close_device(ctx), 0);
-	assert_int_equal(mlx5dv_devx_obj_destroy(pd_obj), 0);
-	rig_down(&r);
+	alloc_pd(one, &pd);
+	SET(in, alloc_flow_counter_in, pd, pd);
+	refuse(other, in, sizeof(in), out, sizeof(out), EREMOTEIO);
+	CHECK_EQ(status_of(out), 5);
+	create(one, in, sizeof(in), out, sizeof(out));
 }
 
-/* Removal, holds and faults are one device's. */
-static void devices_do_not_disturb_each_other(void **state)
+CASE(devices_do_not_disturb_each_other, "opendevx(7)", SOFT,
+     "Holding or removing one device changes nothing on another.")
 {
-	struct rig a = rig_up(""), b = rig_up("");
+	struct rig a = rig_soft(""), b = rig_soft("");
 
-	assert_int_equal(odx_soft_hold(a.dev), 0);
-	assert_int_equal(submit(&a, 32, 1), 0);
-	assert_int_equal(submit(&b, 32, 2), 0);
+	hold(a.dev);
+	CHECK_EQ(submit(&a, OUTLEN, 1), 0);
+	CHECK_EQ(submit(&b, OUTLEN, 2), 0);
 	expect_wr(b.comp, 2);
 	expect_none(a.comp);
-	assert_int_equal(submit_to(&a, b.comp, 32, 3), EBADF);
-	assert_int_equal(odx_soft_remove(a.dev), 0);
-	assert_int_equal(submit(&b, 32, 4), 0);
+	CHECK_EQ(submit_to(&a, b.comp, OUTLEN, 3), EBADF);
+	CHECK_EQ(odx_soft_remove(a.dev), 0);
+	CHECK_EQ(submit(&b, OUTLEN, 4), 0);
 	expect_wr(b.comp, 4);
-	rig_down(&a);
-	rig_down(&b);
 }
 
-static void close_context(void *arg)
+CASE(close_and_destroy_may_race, "devx-abi 5", OURS,
+     "A context may be closed while other threads destroy its completions: either may come first.")
 {
-	assert_int_equal(ibv_close_device(arg), 0);
-}
-
-/* Either may come first: a completion outlives its context, and a context its completions. */
-static void close_and_destroy_may_race(void **state)
-{
-	struct ibv_device *dev = odx_soft_create("");
-
 	for (int i = 0; i < 200; i++) {
-		struct ibv_context *ctx = open_devx(dev);
-		struct mlx5dv_devx_cmd_comp *one = mlx5dv_devx_create_cmd_comp(ctx), *two = mlx5dv_devx_create_cmd_comp(ctx);
-		struct runner t;
+		struct ibv_context *ctx = context();
+		struct mlx5dv_devx_cmd_comp *one = new_comp(ctx), *two = new_comp(ctx);
+		struct runner *t;
 
-		assert_non_null(one);
-		assert_non_null(two);
-		run(&t, close_context, ctx);
-		mlx5dv_devx_destroy_cmd_comp(one);
-		mlx5dv_devx_destroy_cmd_comp(two);
-		join(&t);
+		disown(ctx);
+		t = run(close_main, ctx);
+		destroy_comp(one);
+		destroy_comp(two);
+		join(t);
 	}
-	assert_int_equal(odx_soft_destroy(dev), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(close_and_destroy_may_race),
-		cmocka_unit_test(destroy_waits_for_commands_in_flight),
-		cmocka_unit_test(destroy_ends_at_the_timeout_of_held_commands),
-		cmocka_unit_test(destroy_drops_unread_records),
-		cmocka_unit_test(destroy_wakes_sleepers_with_ebadf),
-		cmocka_unit_test(object_destroyed_in_flight_is_delivered_with_data),
-		cmocka_unit_test(close_of_the_context_waits_and_leaves_a_dead_fd),
-		cmocka_unit_test(removal_loses_nothing),
-		cmocka_unit_test(dead_fd_is_readable_and_rdhup),
-		cmocka_unit_test(removal_wakes_a_sleeper_with_eio),
-		cmocka_unit_test(calls_after_removal),
-		cmocka_unit_test(quirks_timeout_is_a_zero_record),
-		cmocka_unit_test(quirks_removal_drops_records),
-		cmocka_unit_test(contexts_do_not_see_each_other),
-		cmocka_unit_test(devices_do_not_disturb_each_other),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

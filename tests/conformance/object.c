@@ -1,328 +1,305 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* DEVX objects: create, query, modify, destroy (devx-abi 4 and 8). */
-#include "old_conf.h"
+/* DEVX objects: create, query, modify, destroy. */
+#include "conf.h"
 
-#include <stdio.h>
-
-static void expect_create_fails(struct ibv_context *ctx, const void *in, size_t inlen, void *out, size_t outlen, int err)
+CASE(create_fills_the_outbox, "devx-abi 8", ANY, "A create gives an object, and an outbox with status 0 and its id.")
 {
-	errno = 0;
-	assert_null(mlx5dv_devx_obj_create(ctx, in, inlen, out, outlen));
-	assert_int_equal(errno, err);
+	INBOX(in, alloc_flow_counter_in, ALLOC_FLOW_COUNTER);
+	uint8_t out[SZ(alloc_flow_counter_out)];
+
+	memset(out, 0xaa, sizeof(out));
+	SET(out, alloc_flow_counter_out, flow_counter_id, 0);
+	create(context(), in, sizeof(in), out, sizeof(out));
+	CHECK_EQ(status_of(out), 0);
+	CHECK_NE(GET(out, alloc_flow_counter_out, flow_counter_id), 0);
 }
 
-static void create_fills_the_outbox(void **state)
+CASE(create_lengths, "devx-abi 3", ANY, "Boxes of a create have 16 to 65535 bytes; others give NULL and EINVAL.")
 {
-	struct rig *r = *state;
-	uint8_t in[16] = { 0 }, out[16] = { 0 };
-	struct mlx5dv_devx_obj *obj;
+	struct ibv_context *ctx = context();
+	uint8_t *in = zeroed(BOX_MAX + 1), *out = zeroed(BOX_MAX + 1);
 
-	put16(in, 0, ALLOC_FLOW_COUNTER);
-	obj = mlx5dv_devx_obj_create(r->ctx, in, sizeof(in), out, sizeof(out));
-	assert_non_null(obj);
-	assert_int_equal(status_of(out), 0);
-	assert_int_not_equal(get32(out, 8), 0);
-	assert_int_equal(mlx5dv_devx_obj_destroy(obj), 0);
+	set_opcode(in, PRM_OP_ALLOC_FLOW_COUNTER);
+	refuse(ctx, in, 0, out, HDR_SZ, EINVAL);
+	refuse(ctx, in, HDR_SZ - 1, out, HDR_SZ, EINVAL);
+	refuse(ctx, in, BOX_MAX + 1, out, HDR_SZ, EINVAL);
+	refuse(ctx, in, HDR_SZ, out, 0, EINVAL);
+	refuse(ctx, in, HDR_SZ, out, HDR_SZ - 1, EINVAL);
+	refuse(ctx, in, HDR_SZ, out, BOX_MAX + 1, EINVAL);
+	create(ctx, in, BOX_MAX, out, BOX_MAX);
 }
 
-static void create_lengths(void **state)
+CASE(create_refuses_a_tunnel_id, "devx-abi 4", ANY, "A create with a vhca_tunnel_id gives EINVAL.")
 {
-	struct rig *r = *state;
-	uint8_t *in = calloc(1, 65536), *out = calloc(1, 65536);
-	struct mlx5dv_devx_obj *obj;
+	INBOX(in, alloc_pd_in, ALLOC_PD);
+	uint8_t out[SZ(alloc_pd_out)];
 
-	put16(in, 0, ALLOC_FLOW_COUNTER);
-	expect_create_fails(r->ctx, in, 0, out, 16, EINVAL);
-	expect_create_fails(r->ctx, in, 15, out, 16, EINVAL);
-	expect_create_fails(r->ctx, in, 65536, out, 16, EINVAL);
-	expect_create_fails(r->ctx, in, 16, out, 0, EINVAL);
-	expect_create_fails(r->ctx, in, 16, out, 15, EINVAL);
-	expect_create_fails(r->ctx, in, 16, out, 65536, EINVAL);
-	obj = mlx5dv_devx_obj_create(r->ctx, in, 65535, out, 65535);
-	assert_non_null(obj);
-	assert_int_equal(mlx5dv_devx_obj_destroy(obj), 0);
-	free(in);
-	free(out);
+	set_tunnel(in, 1);
+	refuse(context(), in, sizeof(in), out, sizeof(out), EINVAL);
 }
 
-/* devx-abi 4: only creating opcodes; SET_FLOW_TABLE_ENTRY with op_mod 0, CREATE_PSV with one psv. */
-static void create_refuses_other_opcodes(void **state)
+CASE(create_mkey_inbox_is_checked_whole, "devx-abi 4", ANY,
+     "The inbox of CREATE_MKEY must have its whole length: EINVAL; of other creates only 16 bytes are checked.")
 {
-	static const uint16_t others[] = { 0, NOP, QUERY_FLOW_COUNTER, DEALLOC_FLOW_COUNTER, 0xa01, 0xa02, 0xa03, CREATE_UCTX,
-					   CREATE_UMEM, QUERY_HCA_CAP, 0x301, 0xffff };
-	struct rig *r = *state;
-	uint8_t in[64] = { 0 }, out[64];
+	struct ibv_context *ctx = context();
+	INBOX(in, create_mkey_in, CREATE_MKEY);
+	uint8_t out[SZ(create_mkey_out)];
 
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
-		put16(in, 0, others[i]);
-		expect_create_fails(r->ctx, in, sizeof(in), out, sizeof(out), EINVAL);
-	}
-	put16(in, 0, 0x936);
-	put16(in, 6, 1);
-	expect_create_fails(r->ctx, in, sizeof(in), out, sizeof(out), EINVAL);
-	put16(in, 6, 0);
-	put16(in, 0, 0x600);
-	in[8] = 2 << 4;
-	expect_create_fails(r->ctx, in, sizeof(in), out, sizeof(out), EINVAL);
+	refuse(ctx, in, HDR_SZ, out, sizeof(out), EINVAL);
+	refuse(ctx, in, sizeof(in) - 1, out, sizeof(out), EINVAL);
 }
 
-static void create_refuses_a_tunnel_id(void **state)
+CASE(failed_create_is_eremoteio_with_outbox, "devx-abi 4", SOFT,
+     "A create that the device refuses is NULL with EREMOTEIO, and the outbox has status and syndrome.")
 {
-	struct rig *r = *state;
-	uint8_t in[16] = { 0 }, out[16];
+	struct ibv_device *dev = soft("");
+	struct ibv_context *ctx = open_devx(dev);
+	INBOX(in, alloc_flow_counter_in, ALLOC_FLOW_COUNTER);
+	uint8_t out[SZ(alloc_flow_counter_out)] = { 0 };
 
-	put16(in, 0, ALLOC_PD);
-	put16(in, 4, 1);
-	expect_create_fails(r->ctx, in, sizeof(in), out, sizeof(out), EINVAL);
+	fault(dev, "opcode=0x939 nth=1 status=0x8 syndrome=0x123456");
+	refuse(ctx, in, sizeof(in), out, sizeof(out), EREMOTEIO);
+	CHECK_EQ(status_of(out), 8);
+	CHECK_EQ(syndrome_of(out), 0x123456);
 }
 
-/* devx-abi 4: only CREATE_MKEY's inbox length is checked beyond 16 bytes. */
-static void create_mkey_inbox_is_checked_whole(void **state)
+CASE(two_bulk_bits_are_bad_param, "deviations 18", OURS,
+     "flow_counter_bulk with two bits set is refused with BAD_PARAM.")
 {
-	struct rig *r = *state;
-	uint8_t in[272] = { 0 }, out[16];
+	INBOX(in, alloc_flow_counter_in, ALLOC_FLOW_COUNTER);
+	uint8_t out[SZ(alloc_flow_counter_out)] = { 0 };
 
-	put16(in, 0, CREATE_MKEY);
-	expect_create_fails(r->ctx, in, 16, out, sizeof(out), EINVAL);
-	expect_create_fails(r->ctx, in, 271, out, sizeof(out), EINVAL);
+	SET(in, alloc_flow_counter_in, flow_counter_bulk, 3);
+	refuse(context(), in, sizeof(in), out, sizeof(out), EREMOTEIO);
+	CHECK_EQ(status_of(out), 3);
+	CHECK_NE(syndrome_of(out), 0);
 }
 
-/* devx-abi 4: a failed create is NULL with EREMOTEIO, and the outbox says why. */
-static void failed_create_is_eremoteio_with_outbox(void **state)
+CASE(query_reads_a_counter, "devx-abi 4", SOFT, "A query of a counter gives the packets and octets that it counted.")
 {
-	struct rig *r = *state;
-	uint8_t in[16] = { 0 }, out[16] = { 0 };
+	struct rig r = rig_soft("");
+	uint8_t out[COUNTERS_OUT(1)];
 
-	put16(in, 0, ALLOC_FLOW_COUNTER);
-	in[15] = 3; /* design: exactly one bit */
-	expect_create_fails(r->ctx, in, sizeof(in), out, sizeof(out), EREMOTEIO);
-	assert_int_equal(status_of(out), 3);
-	assert_int_not_equal(syndrome_of(out), 0);
+	CHECK_EQ(odx_soft_traffic(r.dev, r.id, 3, 300), 0);
+	CHECK_EQ(query_counters(r.obj, r.id, 1, out, sizeof(out)), 0);
+	CHECK_EQ(packets_of(out, 0), 3);
+	CHECK_EQ(octets_of(out, 0), 300);
 }
 
-static int query(struct mlx5dv_devx_obj *obj, uint32_t id, uint32_t n, void *out, size_t outlen)
+CASE(query_takes_any_counter_of_the_bulk, "devx-abi 4", ANY,
+     "QUERY_FLOW_COUNTER accepts any id in [base, base + bulk), and no other.")
 {
-	uint8_t in[32];
+	struct rig r = rig();
+	uint8_t out[COUNTERS_OUT(128)];
 
-	query_inbox(in, id, n);
-	return mlx5dv_devx_obj_query(obj, in, sizeof(in), out, outlen);
+	CHECK_EQ(query_counters(r.obj, r.id + 127, 1, out, COUNTERS_OUT(1)), 0);
+	CHECK_EQ(query_counters(r.obj, r.id + 128, 1, out, COUNTERS_OUT(1)), EINVAL);
+	CHECK_EQ(query_counters(r.obj, r.id - 1, 1, out, COUNTERS_OUT(1)), EINVAL);
+	CHECK_EQ(query_counters(r.obj, r.id, 128, out, sizeof(out)), 0);
 }
 
-static void query_reads_a_counter(void **state)
+CASE(range_past_the_bulk_fails_in_the_device, "devx-abi 4", ANY,
+     "A range of counters that leaves the bulk passes the kernel, which looks at its first id only, and the device "
+     "refuses it.")
 {
-	struct rig *r = *state;
-	uint8_t out[32];
+	struct rig r = rig();
+	uint8_t out[COUNTERS_OUT(128)] = { 0 };
 
-	assert_int_equal(odx_soft_traffic(r->dev, r->id, 3, 300), 0);
-	assert_int_equal(query(r->obj, r->id, 1, out, sizeof(out)), 0);
-	assert_int_equal(get64(out, 16), 3);
-	assert_int_equal(get64(out, 24), 300);
+	CHECK_EQ(query_counters(r.obj, r.id + 1, 128, out, sizeof(out)), EREMOTEIO);
+	CHECK_NE(status_of(out), 0);
 }
 
-/* devx-abi 4: any id in [base, base + bulk). */
-static void query_takes_any_counter_of_the_bulk(void **state)
+CASE(bulk_query_reads_each_counter, "devx-abi 4", SOFT,
+     "A query of a whole bulk gives each counter's values at its place.")
 {
-	struct rig *r = *state;
-	uint8_t out[16 + 128 * 16];
+	struct rig r = rig_soft("");
+	uint8_t out[COUNTERS_OUT(128)];
 
-	assert_int_equal(odx_soft_traffic(r->dev, r->id + 127, 1, 64), 0);
-	assert_int_equal(query(r->obj, r->id + 127, 1, out, 32), 0);
-	assert_int_equal(get64(out, 24), 64);
-	assert_int_equal(query(r->obj, r->id + 128, 1, out, 32), EINVAL);
-	assert_int_equal(query(r->obj, r->id - 1, 1, out, 32), EINVAL);
-	assert_int_equal(query(r->obj, r->id, 128, out, sizeof(out)), 0);
-	assert_int_equal(get64(out, 16 + 127 * 16 + 8), 64);
-	/* A range that leaves the bulk passes the kernel's check of its first id, and the device refuses it. */
-	assert_int_equal(query(r->obj, r->id + 1, 128, out, sizeof(out)), EREMOTEIO);
-	assert_int_not_equal(status_of(out), 0);
+	CHECK_EQ(odx_soft_traffic(r.dev, r.id + 127, 1, 64), 0);
+	CHECK_EQ(query_counters(r.obj, r.id + 127, 1, out, COUNTERS_OUT(1)), 0);
+	CHECK_EQ(octets_of(out, 0), 64);
+	CHECK_EQ(query_counters(r.obj, r.id, 128, out, sizeof(out)), 0);
+	for (uint32_t i = 0; i < 128; i++)
+		CHECK_EQ(octets_of(out, i), i == 127 ? 64 : 0);
 }
 
-static void query_checks_object_id_and_opcode(void **state)
+CASE(query_of_another_object_is_einval, "devx-abi 4", ANY,
+     "A query whose id or opcode is not that of the object gives EINVAL, even if both objects are the context's.")
 {
-	struct rig *r = *state;
+	struct rig r = rig();
 	uint32_t other_id, pd;
-	struct mlx5dv_devx_obj *other = counters(r->ctx, 0, &other_id), *pd_obj = alloc_pd(r->ctx, &pd);
-	uint8_t in[32] = { 0 }, out[64];
+	struct mlx5dv_devx_obj *other = counters(r.ctx, 0, &other_id), *pd_obj = alloc_pd(r.ctx, &pd);
+	INBOX(mkey, query_mkey_in, QUERY_MKEY);
+	uint8_t out[COUNTERS_OUT(1)], big[SZ(query_mkey_out)];
 
-	assert_int_equal(query(r->obj, other_id, 1, out, 32), EINVAL);
-	assert_int_equal(query(other, r->id, 1, out, 32), EINVAL);
-	assert_int_equal(query(pd_obj, r->id, 1, out, 32), EINVAL);
-	put16(in, 0, 0x201); /* QUERY_MKEY with the counter's id */
-	put32(in, 8, r->id);
-	assert_int_equal(mlx5dv_devx_obj_query(r->obj, in, sizeof(in), out, sizeof(out)), EINVAL);
-	for (uint16_t op = DEALLOC_FLOW_COUNTER; op >= ALLOC_FLOW_COUNTER; op--) {
-		put16(in, 0, op);
-		put32(in, 28, r->id);
-		assert_int_equal(mlx5dv_devx_obj_query(r->obj, in, sizeof(in), out, sizeof(out)), EINVAL);
-	}
-	put16(in, 0, QUERY_FLOW_COUNTER);
-	put16(in, 4, 9); /* tunnel */
-	assert_int_equal(mlx5dv_devx_obj_query(r->obj, in, sizeof(in), out, sizeof(out)), EINVAL);
-	assert_int_equal(mlx5dv_devx_obj_destroy(other), 0);
-	assert_int_equal(mlx5dv_devx_obj_destroy(pd_obj), 0);
+	CHECK_EQ(query_counters(r.obj, other_id, 1, out, sizeof(out)), EINVAL);
+	CHECK_EQ(query_counters(other, r.id, 1, out, sizeof(out)), EINVAL);
+	CHECK_EQ(query_counters(pd_obj, r.id, 1, out, sizeof(out)), EINVAL);
+	CHECK_EQ(query_counters(pd_obj, pd, 1, out, sizeof(out)), EINVAL);
+	SET(mkey, query_mkey_in, mkey_index, r.id);
+	CHECK_EQ(mlx5dv_devx_obj_query(r.obj, mkey, sizeof(mkey), big, sizeof(big)), EINVAL);
 }
 
-/* design, exception 3: an inbox too short to hold its object's id is EINVAL. */
-static void query_lengths(void **state)
+CASE(query_refuses_a_tunnel_id, "devx-abi 4", ANY, "A query or modify with a vhca_tunnel_id gives EINVAL.")
 {
-	struct rig *r = *state;
-	uint8_t *in = calloc(1, 65536), *out = calloc(1, 65536);
+	struct rig r = rig();
+	uint8_t in[COUNTER_IN], out[COUNTERS_OUT(1)];
 
-	query_inbox(in, r->id, 1);
-	assert_int_equal(mlx5dv_devx_obj_query(r->obj, in, 0, out, 32), EINVAL);
-	assert_int_equal(mlx5dv_devx_obj_query(r->obj, in, 15, out, 32), EINVAL);
-	assert_int_equal(mlx5dv_devx_obj_query(r->obj, in, 16, out, 32), EINVAL);
-	assert_int_equal(mlx5dv_devx_obj_query(r->obj, in, 31, out, 32), EINVAL);
-	assert_int_equal(mlx5dv_devx_obj_query(r->obj, in, 65536, out, 32), EINVAL);
-	assert_int_equal(mlx5dv_devx_obj_query(r->obj, in, 32, out, 15), EINVAL);
-	assert_int_equal(mlx5dv_devx_obj_query(r->obj, in, 32, out, 65536), EINVAL);
-	assert_int_equal(mlx5dv_devx_obj_query(r->obj, in, 65535, out, 65535), 0);
-	/* Long enough for the ABI, too short for one counter: the device says BAD_OUTP_LEN. */
-	assert_int_equal(mlx5dv_devx_obj_query(r->obj, in, 32, out, 16), EREMOTEIO);
-	assert_int_equal(status_of(out), 0x51);
-	free(in);
-	free(out);
+	query_inbox(in, r.id, 1);
+	CHECK_EQ(mlx5dv_devx_obj_query(r.obj, in, sizeof(in), out, sizeof(out)), 0);
+	set_tunnel(in, 9);
+	CHECK_EQ(mlx5dv_devx_obj_query(r.obj, in, sizeof(in), out, sizeof(out)), EINVAL);
+	CHECK_EQ(mlx5dv_devx_obj_modify(r.obj, in, sizeof(in), out, sizeof(out)), EINVAL);
 }
 
-static void modify_refuses_what_is_no_modify(void **state)
+CASE(query_lengths, "devx-abi 3", ANY, "Boxes of a query have 16 to 65535 bytes; others give EINVAL.")
 {
-	struct rig *r = *state;
-	uint8_t in[64] = { 0 }, out[64];
+	struct rig r = rig();
+	uint8_t *in = zeroed(BOX_MAX + 1), *out = zeroed(BOX_MAX + 1);
+	size_t inlen = COUNTER_IN, outlen = COUNTERS_OUT(1);
 
-	put32(in, 28, r->id);
-	put32(in, 8, r->id);
-	for (uint16_t op = ALLOC_FLOW_COUNTER; op <= QUERY_FLOW_COUNTER; op++) {
-		put16(in, 0, op);
-		assert_int_equal(mlx5dv_devx_obj_modify(r->obj, in, sizeof(in), out, sizeof(out)), EINVAL);
-	}
-	put16(in, 0, 0x403); /* MODIFY_CQ: another type's */
-	assert_int_equal(mlx5dv_devx_obj_modify(r->obj, in, sizeof(in), out, sizeof(out)), EINVAL);
-	put16(in, 0, 0x50c); /* SQD2RTS_QP is in no list */
-	assert_int_equal(mlx5dv_devx_obj_modify(r->obj, in, sizeof(in), out, sizeof(out)), EINVAL);
+	query_inbox(in, r.id, 1);
+	CHECK_EQ(mlx5dv_devx_obj_query(r.obj, in, 0, out, outlen), EINVAL);
+	CHECK_EQ(mlx5dv_devx_obj_query(r.obj, in, HDR_SZ - 1, out, outlen), EINVAL);
+	CHECK_EQ(mlx5dv_devx_obj_query(r.obj, in, BOX_MAX + 1, out, outlen), EINVAL);
+	CHECK_EQ(mlx5dv_devx_obj_query(r.obj, in, inlen, out, 0), EINVAL);
+	CHECK_EQ(mlx5dv_devx_obj_query(r.obj, in, inlen, out, HDR_SZ - 1), EINVAL);
+	CHECK_EQ(mlx5dv_devx_obj_query(r.obj, in, inlen, out, BOX_MAX + 1), EINVAL);
+	CHECK_EQ(mlx5dv_devx_obj_query(r.obj, in, BOX_MAX, out, BOX_MAX), 0);
 }
 
-/* devx-abi 4: destroys map the firmware's status to an errno; the object stays usable. */
-static void failed_destroy_maps_the_status(void **state)
+CASE(inbox_without_the_id_is_einval, "deviations 4", OURS,
+     "An inbox that is too short to hold its object's id gives EINVAL.")
+{
+	struct rig r = rig();
+	uint8_t in[COUNTER_IN], out[COUNTERS_OUT(1)];
+
+	query_inbox(in, r.id, 1);
+	for (size_t len = HDR_SZ; len < sizeof(in); len++)
+		CHECK_EQ(mlx5dv_devx_obj_query(r.obj, in, len, out, sizeof(out)), EINVAL);
+}
+
+CASE(short_outbox_fails_in_the_device, "devx-abi 4", ANY,
+     "An outbox that is long enough for the ABI and too short for the answer: EREMOTEIO and BAD_OUTP_LEN.")
+{
+	struct rig r = rig();
+	uint8_t out[HDR_SZ] = { 0 };
+
+	CHECK_EQ(query_counters(r.obj, r.id, 1, out, sizeof(out)), EREMOTEIO);
+	CHECK_EQ(status_of(out), 0x51);
+}
+
+CASE(failed_query_and_modify_are_eremoteio_with_outbox, "devx-abi 4", SOFT,
+     "A query or modify that the device refuses gives EREMOTEIO, and the outbox has status and syndrome.")
+{
+	struct rig r = rig_soft("");
+	uint8_t out[COUNTERS_OUT(1)];
+
+	for (unsigned int status = 1; status < 0x80; status++) {
+		NOTE("status 0x%x", status);
+		fault(r.dev, "opcode=0x93b nth=1 status=0x%x syndrome=0x%x", status, status << 8);
+		CHECK_EQ(query_counters(r.obj, r.id, 1, out, sizeof(out)), EREMOTEIO);
+		CHECK_EQ(status_of(out), status);
+		CHECK_EQ(syndrome_of(out), status << 8);
+	}
+}
+
+CASE(failed_destroy_maps_the_status, "devx-abi 4", SOFT,
+     "A destroy that the device refuses gives the errno of its status, and the object stays usable.")
 {
 	static const struct {
 		uint8_t status;
 		int err;
 	} map[] = {
-		{ 0x1, EIO }, { 0x2, EINVAL }, { 0x3, EINVAL }, { 0x4, EIO }, { 0x5, EINVAL }, { 0x6, EBUSY }, { 0x7, EAGAIN },
-		{ 0x8, ENOMEM }, { 0x9, EINVAL }, { 0xa, EINVAL }, { 0xf, EAGAIN }, { 0x10, EINVAL }, { 0x30, EINVAL },
-		{ 0x40, EINVAL }, { 0x50, EIO }, { 0x51, EIO }, { 0x7f, EIO },
+		{ 0x1, EIO },	  { 0x2, EINVAL },  { 0x3, EINVAL }, { 0x4, EIO },    { 0x5, EINVAL },	{ 0x6, EBUSY },
+		{ 0x7, EAGAIN },  { 0x8, ENOMEM },  { 0x9, EINVAL }, { 0xa, EINVAL }, { 0xf, EAGAIN },	{ 0x10, EINVAL },
+		{ 0x30, EINVAL }, { 0x40, EINVAL }, { 0x50, EIO },   { 0x51, EIO },   { 0xb, EIO },	{ 0x11, EIO },
+		{ 0x7f, EIO },	  { 0xff, EIO },
 	};
-	struct rig *r = *state;
+	struct rig r = rig_soft("");
 	uint32_t id;
-	struct mlx5dv_devx_obj *obj = counters(r->ctx, 0, &id);
-	uint8_t out[32];
-	char rule[64];
+	struct mlx5dv_devx_obj *obj = counters(r.ctx, 0, &id);
+	uint8_t out[COUNTERS_OUT(1)];
 
-	for (size_t i = 0; i < sizeof(map) / sizeof(map[0]); i++) {
-		snprintf(rule, sizeof(rule), "opcode=0x93a nth=1 status=0x%x", map[i].status);
-		assert_int_equal(odx_soft_fault(r->dev, rule), 0);
-		assert_int_equal(mlx5dv_devx_obj_destroy(obj), map[i].err);
-		assert_int_equal(query(obj, id, 1, out, sizeof(out)), 0);
-		assert_int_equal(odx_soft_fault(r->dev, "clear"), 0);
+	for (size_t i = 0; i < N_OF(map); i++) {
+		NOTE("status 0x%x", map[i].status);
+		fault(r.dev, "opcode=0x93a nth=1 status=0x%x", map[i].status);
+		CHECK_EQ(destroy(obj), map[i].err);
+		CHECK_EQ(query_counters(obj, id, 1, out, sizeof(out)), 0);
 	}
-	assert_int_equal(mlx5dv_devx_obj_destroy(obj), 0);
+	CHECK_EQ(destroy(obj), 0);
 }
 
-/* design: a stale handle is refused. */
-static void destroyed_object_is_enoent(void **state)
+CASE(destroyed_object_is_enoent, "deviations 17", OURS, "Calls on an object that was destroyed give ENOENT.")
 {
-	struct rig *r = *state;
+	struct rig r = rig();
 	uint32_t id;
-	struct mlx5dv_devx_obj *obj = counters(r->ctx, 0, &id);
-	uint8_t in[32], out[32];
+	struct mlx5dv_devx_obj *obj = counters(r.ctx, 0, &id);
+	uint8_t in[COUNTER_IN], out[COUNTERS_OUT(1)];
 
 	query_inbox(in, id, 1);
-	assert_int_equal(mlx5dv_devx_obj_destroy(obj), 0);
-	assert_int_equal(mlx5dv_devx_obj_destroy(obj), ENOENT);
-	assert_int_equal(mlx5dv_devx_obj_query(obj, in, sizeof(in), out, sizeof(out)), ENOENT);
-	assert_int_equal(mlx5dv_devx_obj_modify(obj, in, sizeof(in), out, sizeof(out)), ENOENT);
-	assert_int_equal(mlx5dv_devx_obj_query_async(obj, in, sizeof(in), 32, 1, r->comp), ENOENT);
-	expect_none(r->comp);
+	CHECK_EQ(destroy(obj), 0);
+	CHECK_EQ(mlx5dv_devx_obj_destroy(obj), ENOENT);
+	CHECK_EQ(mlx5dv_devx_obj_query(obj, in, sizeof(in), out, sizeof(out)), ENOENT);
+	CHECK_EQ(mlx5dv_devx_obj_modify(obj, in, sizeof(in), out, sizeof(out)), ENOENT);
+	CHECK_EQ(mlx5dv_devx_obj_query_async(obj, in, sizeof(in), OUTLEN, 1, r.comp), ENOENT);
+	expect_none(r.comp);
 }
 
-static void null_arguments(void **state)
+CASE(null_arguments, "deviations 3", OURS, "Destroying NULL gives 0; any other NULL gives EINVAL.")
 {
-	struct rig *r = *state;
-	uint8_t in[32], out[32];
+	struct rig r = rig();
+	uint8_t in[COUNTER_IN], out[COUNTERS_OUT(1)];
 
-	query_inbox(in, r->id, 1);
-	assert_int_equal(mlx5dv_devx_obj_destroy(NULL), 0);
-	assert_int_equal(mlx5dv_devx_obj_query(NULL, in, sizeof(in), out, sizeof(out)), EINVAL);
-	assert_int_equal(mlx5dv_devx_obj_query(r->obj, NULL, sizeof(in), out, sizeof(out)), EINVAL);
-	assert_int_equal(mlx5dv_devx_obj_query(r->obj, in, sizeof(in), NULL, sizeof(out)), EINVAL);
-	assert_int_equal(mlx5dv_devx_obj_modify(NULL, in, sizeof(in), out, sizeof(out)), EINVAL);
-	assert_int_equal(mlx5dv_devx_obj_modify(r->obj, NULL, sizeof(in), out, sizeof(out)), EINVAL);
-	assert_int_equal(mlx5dv_devx_obj_query_async(NULL, in, sizeof(in), 32, 1, r->comp), EINVAL);
-	assert_int_equal(mlx5dv_devx_obj_query_async(r->obj, NULL, sizeof(in), 32, 1, r->comp), EINVAL);
-	assert_int_equal(mlx5dv_devx_obj_query_async(r->obj, in, sizeof(in), 32, 1, NULL), EINVAL);
-	expect_create_fails(NULL, in, 32, out, 32, EINVAL);
-	put16(in, 0, ALLOC_FLOW_COUNTER);
-	expect_create_fails(r->ctx, NULL, 16, out, 16, EINVAL);
-	expect_create_fails(r->ctx, in, 16, NULL, 16, EINVAL);
+	query_inbox(in, r.id, 1);
+	CHECK_EQ(mlx5dv_devx_obj_destroy(NULL), 0);
+	CHECK_EQ(mlx5dv_devx_obj_query(NULL, in, sizeof(in), out, sizeof(out)), EINVAL);
+	CHECK_EQ(mlx5dv_devx_obj_query(r.obj, NULL, sizeof(in), out, sizeof(out)), EINVAL);
+	CHECK_EQ(mlx5dv_devx_obj_query(r.obj, in, sizeof(in), NULL, sizeof(out)), EINVAL);
+	CHECK_EQ(mlx5dv_devx_obj_modify(NULL, in, sizeof(in), out, sizeof(out)), EINVAL);
+	CHECK_EQ(mlx5dv_devx_obj_modify(r.obj, NULL, sizeof(in), out, sizeof(out)), EINVAL);
+	CHECK_EQ(mlx5dv_devx_obj_modify(r.obj, in, sizeof(in), NULL, sizeof(out)), EINVAL);
+	CHECK_EQ(mlx5dv_devx_obj_query_async(NULL, in, sizeof(in), OUTLEN, 1, r.comp), EINVAL);
+	CHECK_EQ(mlx5dv_devx_obj_query_async(r.obj, NULL, sizeof(in), OUTLEN, 1, r.comp), EINVAL);
+	CHECK_EQ(mlx5dv_devx_obj_query_async(r.obj, in, sizeof(in), OUTLEN, 1, NULL), EINVAL);
+	refuse(NULL, in, sizeof(in), out, sizeof(out), EINVAL);
+	set_opcode(in, PRM_OP_ALLOC_FLOW_COUNTER);
+	refuse(r.ctx, NULL, HDR_SZ, out, HDR_SZ, EINVAL);
+	refuse(r.ctx, in, HDR_SZ, NULL, HDR_SZ, EINVAL);
 }
 
-/* An object in use cannot be destroyed. BAD_RES_STATE is EINVAL. */
-static void pd_in_use_cannot_be_destroyed(void **state)
+CASE(pd_in_use_cannot_be_destroyed, "devx-abi 4", OURS,
+     "An object that another one uses is not destroyed: BAD_RES_STATE is EINVAL.")
 {
-	struct rig *r = *state;
+	struct ibv_context *ctx = context();
 	uint32_t pd;
-	struct mlx5dv_devx_obj *pd_obj = alloc_pd(r->ctx, &pd), *counter;
-	uint8_t in[16] = { 0 }, out[16];
+	struct mlx5dv_devx_obj *pd_obj = alloc_pd(ctx, &pd), *counter;
+	INBOX(in, alloc_flow_counter_in, ALLOC_FLOW_COUNTER);
+	uint8_t out[SZ(alloc_flow_counter_out)];
 
-	put16(in, 0, ALLOC_FLOW_COUNTER);
-	put32(in, 8, pd);
-	counter = mlx5dv_devx_obj_create(r->ctx, in, sizeof(in), out, sizeof(out));
-	if (!counter) /* a profile may not take a pd: alloc_flow_counter_pd */
-		skip();
-	assert_int_equal(mlx5dv_devx_obj_destroy(pd_obj), EINVAL);
-	assert_int_equal(mlx5dv_devx_obj_destroy(counter), 0);
-	assert_int_equal(mlx5dv_devx_obj_destroy(pd_obj), 0);
+	SET(in, alloc_flow_counter_in, pd, pd);
+	counter = create(ctx, in, sizeof(in), out, sizeof(out));
+	CHECK_EQ(destroy(pd_obj), EINVAL);
+	CHECK_EQ(destroy(counter), 0);
+	CHECK_EQ(destroy(pd_obj), 0);
 }
 
-static void query_with_clear_reads_and_zeroes(void **state)
+CASE(query_with_clear_reads_and_zeroes, "devx-abi 4", SOFT,
+     "A query with clear gives the values and sets the counter to zero.")
 {
-	struct rig *r = *state;
+	struct rig r = rig_soft("");
 	uint32_t id;
-	struct mlx5dv_devx_obj *obj = counters(r->ctx, 0, &id);
-	uint8_t in[32], out[32];
+	struct mlx5dv_devx_obj *obj = counters(r.ctx, 0, &id);
+	uint8_t in[COUNTER_IN], out[COUNTERS_OUT(1)];
 
-	assert_int_equal(odx_soft_traffic(r->dev, id, 5, 500), 0);
+	CHECK_EQ(odx_soft_traffic(r.dev, id, 5, 500), 0);
 	query_inbox(in, id, 1);
-	in[24] |= 0x80;
-	assert_int_equal(mlx5dv_devx_obj_query(obj, in, sizeof(in), out, sizeof(out)), 0);
-	assert_int_equal(get64(out, 16), 5);
-	assert_int_equal(query(obj, id, 1, out, sizeof(out)), 0);
-	assert_int_equal(get64(out, 16), 0);
-	assert_int_equal(get64(out, 24), 0);
-	assert_int_equal(mlx5dv_devx_obj_destroy(obj), 0);
-	assert_int_equal(odx_soft_traffic(r->dev, id, 1, 1), ENOENT);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(create_fills_the_outbox),
-		cmocka_unit_test(create_lengths),
-		cmocka_unit_test(create_refuses_other_opcodes),
-		cmocka_unit_test(create_refuses_a_tunnel_id),
-		cmocka_unit_test(create_mkey_inbox_is_checked_whole),
-		cmocka_unit_test(failed_create_is_eremoteio_with_outbox),
-		cmocka_unit_test(query_reads_a_counter),
-		cmocka_unit_test(query_takes_any_counter_of_the_bulk),
-		cmocka_unit_test(query_checks_object_id_and_opcode),
-		cmocka_unit_test(query_lengths),
-		cmocka_unit_test(modify_refuses_what_is_no_modify),
-		cmocka_unit_test(failed_destroy_maps_the_status),
-		cmocka_unit_test(destroyed_object_is_enoent),
-		cmocka_unit_test(null_arguments),
-		cmocka_unit_test(pd_in_use_cannot_be_destroyed),
-		cmocka_unit_test(query_with_clear_reads_and_zeroes),
-	};
-
-	return cmocka_run_group_tests(tests, group_up, group_down);
+	SET(in, query_flow_counter_in, clear, 1);
+	CHECK_EQ(mlx5dv_devx_obj_query(obj, in, sizeof(in), out, sizeof(out)), 0);
+	CHECK_EQ(packets_of(out, 0), 5);
+	CHECK_EQ(query_counters(obj, id, 1, out, sizeof(out)), 0);
+	CHECK_EQ(packets_of(out, 0), 0);
+	CHECK_EQ(octets_of(out, 0), 0);
+	CHECK_EQ(destroy(obj), 0);
+	CHECK_EQ(odx_soft_traffic(r.dev, id, 1, 1), ENOENT);
 }

@@ -17,12 +17,14 @@ static bool in_list(const struct ibv_device *dev)
 	return found;
 }
 
-CASE(device_is_in_the_list, "ibv_get_device_list(3)", ANY, "A list has as many devices as it says, ends with NULL, and has the device.")
+CASE(device_is_in_the_list, "ibv_get_device_list(3)", ANY,
+     "A list has as many devices as it says, ends with NULL, and has the device.")
 {
 	CHECK(in_list(device()));
 }
 
-CASE(created_device_is_listed_until_destroyed, "odx_soft_create(3)", SOFT, "A created device is in the list until it is destroyed.")
+CASE(created_device_is_listed_until_destroyed, "odx_soft_create(3)", SOFT,
+     "A created device is in the list until it is destroyed.")
 {
 	struct ibv_device *dev = soft("");
 
@@ -95,7 +97,8 @@ CASE(open_refuses_unknown_comp_mask, "devx-abi 2", ANY, "An unknown comp_mask of
 	}
 }
 
-CASE(open_devx_gives_a_context_of_the_device, "devx-abi 2", ANY, "mlx5dv_open_device with the DEVX flag gives a context of the device.")
+CASE(open_devx_gives_a_context_of_the_device, "devx-abi 2", ANY,
+     "mlx5dv_open_device with the DEVX flag gives a context of the device.")
 {
 	struct ibv_context *ctx = context();
 
@@ -168,7 +171,8 @@ CASE(null_device_or_context, "deviations 3", OURS, "NULL to a close gives 0; any
 	CHECK_EQ(ibv_close_device(NULL), 0);
 }
 
-CASE(destroy_of_an_open_device_is_ebusy, "odx_soft_destroy(3)", SOFT, "A device with open contexts is not destroyed: EBUSY.")
+CASE(destroy_of_an_open_device_is_ebusy, "odx_soft_destroy(3)", SOFT,
+     "A device with open contexts is not destroyed: EBUSY.")
 {
 	struct ibv_device *dev = soft("");
 
@@ -215,7 +219,8 @@ CASE(close_frees_what_was_left, "devx-abi 4", ANY, "Closing a context destroys t
 	}
 }
 
-CASE(bad_specs_give_no_device, "opendevx(7)", SOFT, "A spec that does not parse gives no device and EINVAL; off gives ENODEV.")
+CASE(bad_specs_give_no_device, "opendevx(7)", SOFT,
+     "A spec that does not parse gives no device and EINVAL; off gives ENODEV.")
 {
 	static const char *const bad[] = {
 		"profile=cx4", "latency", "latency=", "latency=1", "latency=1h", "nonsense", "on,on", "latency=1us,latency=1us",
@@ -243,7 +248,8 @@ CASE(spec_makes_an_equal_device, "odx_soft_spec(3)", SOFT, "The spec that a devi
 	CHECK_EQ(odx_soft_spec(a, first, 3), ENOSPC);
 }
 
-CASE(removed_device_does_not_open, "odx_soft_remove(3)", SOFT, "A removed device does not open: EIO. Removing it twice changes nothing.")
+CASE(removed_device_does_not_open, "odx_soft_remove(3)", SOFT,
+     "A removed device does not open: EIO. Removing it twice changes nothing.")
 {
 	struct ibv_device *dev = soft("");
 

@@ -1,235 +1,321 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* umems: access flags, sizes, memory that is not there (devx-abi 7). */
-#include "old_conf.h"
+/* umems: access flags, sizes, memory that is not there. */
+#include "conf.h"
 
 #include <sys/mman.h>
 
 #define PAGE 4096u
+#define PAGES 4
 
-struct fixture {
-	struct ibv_device *dev;
-	struct ibv_context *ctx;
-	uint8_t *mem; /* four pages, and one behind them that is not mapped */
-};
-
-static int up(void **state)
+static void end_pages(void *p)
 {
-	static struct fixture f;
-
-	f.dev = odx_soft_create("");
-	f.ctx = open_devx(f.dev);
-	f.mem = mmap(NULL, 5 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	assert_true(f.mem != MAP_FAILED);
-	assert_int_equal(munmap(f.mem + 4 * PAGE, PAGE), 0);
-	*state = &f;
-	return 0;
+	munmap(p, PAGES * PAGE);
 }
 
-static int down(void **state)
+/* Four pages, and one behind them that is not mapped. */
+static uint8_t *pages(void)
 {
-	struct fixture *f = *state;
+	uint8_t *mem = mmap(NULL, (PAGES + 1) * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	munmap(f->mem, 4 * PAGE);
-	assert_int_equal(ibv_close_device(f->ctx), 0);
-	return odx_soft_destroy(f->dev);
+	CHECK(mem != MAP_FAILED);
+	own(mem, end_pages);
+	CHECK_EQ(munmap(mem + PAGES * PAGE, PAGE), 0);
+	return mem;
 }
 
-static int reg(struct fixture *f, void *addr, size_t size, uint32_t access)
+static int try_reg(struct ibv_context *ctx, void *addr, size_t size, uint32_t access)
 {
 	struct mlx5dv_devx_umem *umem;
 
 	errno = 0;
-	umem = mlx5dv_devx_umem_reg(f->ctx, addr, size, access);
+	umem = mlx5dv_devx_umem_reg(ctx, addr, size, access);
 	if (!umem)
 		return errno;
-	assert_int_equal(mlx5dv_devx_umem_dereg(umem), 0);
+	CHECK_EQ(mlx5dv_devx_umem_dereg(umem), 0);
 	return 0;
 }
 
-static int reg_ex(struct fixture *f, uint64_t bitmap, size_t size, uint64_t comp_mask)
+static int try_reg_ex(struct ibv_context *ctx, void *addr, size_t size, uint64_t bitmap, uint64_t comp_mask, int dmabuf_fd)
 {
-	struct mlx5dv_devx_umem_in in = { .addr = f->mem, .size = size, .access = 1, .pgsz_bitmap = bitmap, .comp_mask = comp_mask,
-					  .dmabuf_fd = -1 };
+	struct mlx5dv_devx_umem_in in = { .addr = addr, .size = size, .access = IBV_ACCESS_LOCAL_WRITE, .pgsz_bitmap = bitmap,
+					  .comp_mask = comp_mask, .dmabuf_fd = dmabuf_fd };
 	struct mlx5dv_devx_umem *umem;
 
 	errno = 0;
-	umem = mlx5dv_devx_umem_reg_ex(f->ctx, &in);
+	umem = mlx5dv_devx_umem_reg_ex(ctx, &in);
 	if (!umem)
 		return errno;
-	assert_int_equal(mlx5dv_devx_umem_dereg(umem), 0);
+	CHECK_EQ(mlx5dv_devx_umem_dereg(umem), 0);
 	return 0;
 }
 
-static void access_flags(void **state)
+CASE(access_flags, "devx-abi 7", ANY,
+     "Local write, remote write, remote read and relaxed ordering are accepted, and none of them; any other flag gives "
+     "EINVAL, as does remote write without local write.")
 {
-	static const uint32_t good[] = { 0, 1, 3, 4, 5, 7, 1u << 20 }, bad[] = { 2, 6, 8, 16, 32, 64, 1u << 21, 1u << 31 };
-	struct fixture *f = *state;
+	const uint32_t good = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_RELAXED_ORDERING;
+	struct ibv_context *ctx = context();
+	uint8_t *mem = pages();
 
-	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
-		assert_int_equal(reg(f, f->mem, PAGE, good[i]), 0);
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		assert_int_equal(reg(f, f->mem, PAGE, bad[i]), EINVAL);
+	for (uint32_t low = 0; low < 8; low++) {
+		int err = low & IBV_ACCESS_REMOTE_WRITE && !(low & IBV_ACCESS_LOCAL_WRITE) ? EINVAL : 0;
+
+		NOTE("access 0x%x", low);
+		CHECK_EQ(try_reg(ctx, mem, PAGE, low), err);
+		CHECK_EQ(try_reg(ctx, mem, PAGE, low | IBV_ACCESS_RELAXED_ORDERING), err);
+	}
+	for (uint32_t bit = 1; bit; bit <<= 1) {
+		NOTE("access 0x%x", bit);
+		if (!(good & bit))
+			CHECK_EQ(try_reg(ctx, mem, PAGE, IBV_ACCESS_LOCAL_WRITE | bit), EINVAL);
+	}
 }
 
-static void sizes_and_wrap(void **state)
+CASE(umem_has_an_id, "devx-abi 7", ANY, "A umem gets an id, and two umems of the same memory have two.")
 {
-	struct fixture *f = *state;
+	struct ibv_context *ctx = context();
+	uint8_t *mem = pages();
+	struct mlx5dv_devx_umem *a = reg(ctx, mem, PAGE, IBV_ACCESS_LOCAL_WRITE), *b = reg(ctx, mem, PAGE, IBV_ACCESS_LOCAL_WRITE);
 
-	assert_int_equal(reg(f, f->mem, 0, 1), EINVAL);
-	assert_int_equal(reg(f, f->mem, SIZE_MAX, 1), EINVAL);
-	assert_int_equal(reg(f, f->mem + 3, 1, 1), 0);
-	assert_int_equal(reg(f, f->mem + 16, 12000, 1), 0);
-	assert_int_equal(reg(f, f->mem, 4 * PAGE, 1), 0);
+	CHECK_NE(a->umem_id, b->umem_id);
 }
 
-static void memory_that_is_not_there_is_efault(void **state)
+CASE(any_address_and_size, "devx-abi 7", ANY, "A umem may begin and end anywhere.")
 {
-	struct fixture *f = *state;
+	struct ibv_context *ctx = context();
+	uint8_t *mem = pages();
 
-	assert_int_equal(reg(f, f->mem, 4 * PAGE + 1, 1), EFAULT);
-	assert_int_equal(reg(f, f->mem + 4 * PAGE, PAGE, 0), EFAULT);
-	assert_int_equal(reg(f, NULL, PAGE, 0), EFAULT);
+	CHECK_EQ(try_reg(ctx, mem + 3, 1, IBV_ACCESS_LOCAL_WRITE), 0);
+	CHECK_EQ(try_reg(ctx, mem + 16, 12000, IBV_ACCESS_LOCAL_WRITE), 0);
+	CHECK_EQ(try_reg(ctx, mem, PAGES * PAGE, IBV_ACCESS_LOCAL_WRITE), 0);
 }
 
-static void read_only_memory_is_efault_for_writing(void **state)
+CASE(no_bytes_or_wrap_is_einval, "devx-abi 7", ANY, "A umem of no bytes, or one whose end wraps around, gives EINVAL.")
 {
-	struct fixture *f = *state;
+	struct ibv_context *ctx = context();
+	uint8_t *mem = pages();
 
-	assert_int_equal(mprotect(f->mem + PAGE, PAGE, PROT_READ), 0);
-	assert_int_equal(reg(f, f->mem, 2 * PAGE, 1), EFAULT);
-	assert_int_equal(reg(f, f->mem, 2 * PAGE, 0), 0);
-	assert_int_equal(mprotect(f->mem + PAGE, PAGE, PROT_READ | PROT_WRITE), 0);
+	CHECK_EQ(try_reg(ctx, mem, 0, IBV_ACCESS_LOCAL_WRITE), EINVAL);
+	CHECK_EQ(try_reg(ctx, mem, SIZE_MAX, IBV_ACCESS_LOCAL_WRITE), EINVAL);
+	CHECK_EQ(try_reg(ctx, mem, SIZE_MAX - (uintptr_t)mem + 1, IBV_ACCESS_LOCAL_WRITE), EINVAL);
 }
 
-static void page_size_bitmap(void **state)
+CASE(memory_that_is_not_there_is_efault, "devx-abi 7", ANY,
+     "Memory that is not mapped, all of it or its last byte, gives EFAULT.")
 {
-	struct fixture *f = *state;
+	struct ibv_context *ctx = context();
+	uint8_t *mem = pages();
 
-	assert_int_equal(reg_ex(f, 0, PAGE, 0), EINVAL);
-	assert_int_equal(reg_ex(f, 1u << 11, PAGE, 0), EINVAL);
-	assert_int_equal(reg_ex(f, 1u << 12, PAGE, 0), 0);
-	assert_int_equal(reg_ex(f, UINT64_MAX, PAGE, 0), 0);
-	assert_int_equal(reg_ex(f, UINT64_C(1) << 40, PAGE, 0), EINVAL);
+	CHECK_EQ(try_reg(ctx, mem, PAGES * PAGE + 1, IBV_ACCESS_LOCAL_WRITE), EFAULT);
+	CHECK_EQ(try_reg(ctx, mem + PAGES * PAGE, PAGE, 0), EFAULT);
+	CHECK_EQ(try_reg(ctx, NULL, PAGE, 0), EFAULT);
 }
 
-static void unknown_comp_mask_and_bad_dmabuf(void **state)
+CASE(read_only_memory_is_efault_for_writing, "devx-abi 7", ANY,
+     "Memory that may not be written gives EFAULT with local write, and is a umem without it.")
 {
-	struct fixture *f = *state;
+	struct ibv_context *ctx = context();
+	uint8_t *mem = pages();
 
-	assert_int_equal(reg_ex(f, 1u << 12, PAGE, 2), EOPNOTSUPP);
-	assert_int_equal(reg_ex(f, 1u << 12, PAGE, MLX5DV_UMEM_MASK_DMABUF), EBADF);
+	CHECK_EQ(mprotect(mem + PAGE, PAGE, PROT_READ), 0);
+	CHECK_EQ(try_reg(ctx, mem, 2 * PAGE, IBV_ACCESS_LOCAL_WRITE), EFAULT);
+	CHECK_EQ(try_reg(ctx, mem, 2 * PAGE, 0), 0);
 }
 
-static void null_and_stale(void **state)
+CASE(page_size_bitmap, "devx-abi 7", ANY,
+     "A bitmap of page sizes must have one from 4 KiB to what the length asks for: EINVAL.")
 {
-	struct fixture *f = *state;
-	struct mlx5dv_devx_umem *umem = mlx5dv_devx_umem_reg(f->ctx, f->mem, PAGE, 1);
+	struct ibv_context *ctx = context();
+	uint8_t *mem = pages();
 
-	assert_non_null(umem);
-	assert_int_equal(mlx5dv_devx_umem_dereg(umem), 0);
-	assert_int_equal(mlx5dv_devx_umem_dereg(umem), ENOENT);
-	assert_int_equal(mlx5dv_devx_umem_dereg(NULL), 0);
-	errno = 0;
-	assert_null(mlx5dv_devx_umem_reg(NULL, f->mem, PAGE, 1));
-	assert_int_equal(errno, EINVAL);
-	errno = 0;
-	assert_null(mlx5dv_devx_umem_reg_ex(f->ctx, NULL));
-	assert_int_equal(errno, EINVAL);
+	CHECK_EQ(try_reg_ex(ctx, mem, PAGE, 0, 0, -1), EINVAL);
+	CHECK_EQ(try_reg_ex(ctx, mem, PAGE, 1u << 11, 0, -1), EINVAL);
+	CHECK_EQ(try_reg_ex(ctx, mem, PAGE, 1u << 12, 0, -1), 0);
+	CHECK_EQ(try_reg_ex(ctx, mem, PAGE, UINT64_MAX, 0, -1), 0);
+	CHECK_EQ(try_reg_ex(ctx, mem, PAGE, UINT64_C(1) << 40, 0, -1), EINVAL);
 }
 
-static void failed_dereg_maps_the_status_and_may_be_repeated(void **state)
+CASE(unknown_comp_mask_is_eopnotsupp, "devx-abi 8", ANY, "An unknown comp_mask of umem_reg_ex gives EOPNOTSUPP.")
 {
-	struct fixture *f = *state;
-	struct mlx5dv_devx_umem *umem = mlx5dv_devx_umem_reg(f->ctx, f->mem, PAGE, 1);
+	struct ibv_context *ctx = context();
+	uint8_t *mem = pages();
 
-	assert_int_equal(odx_soft_fault(f->dev, "opcode=0xa0a nth=1 status=6"), 0);
-	assert_int_equal(mlx5dv_devx_umem_dereg(umem), EBUSY);
-	assert_int_equal(mlx5dv_devx_umem_dereg(umem), 0);
-	assert_int_equal(odx_soft_fault(f->dev, "opcode=0xa08 nth=1 status=8"), 0);
-	assert_int_equal(reg(f, f->mem, PAGE, 1), ENOMEM);
-	assert_int_equal(odx_soft_fault(f->dev, "clear"), 0);
+	for (int bit = 1; bit < 64; bit++) {
+		NOTE("bit %d", bit);
+		CHECK_EQ(try_reg_ex(ctx, mem, PAGE, 1u << 12, UINT64_C(1) << bit, -1), EOPNOTSUPP);
+	}
 }
 
-/* CREATE_MKEY over a whole umem; the key is (index << 8 | tag). */
-static struct mlx5dv_devx_obj *make_mkey(struct fixture *f, struct mlx5dv_devx_umem *umem, uint32_t pd, uint32_t *key)
+CASE(no_dmabuf_is_ebadf, "devx-abi 8", ANY, "A dma-buf descriptor of -1 gives EBADF.")
 {
-	uint8_t in[272] = { 0 }, out[16] = { 0 };
+	CHECK_EQ(try_reg_ex(context(), pages(), PAGE, 1u << 12, MLX5DV_UMEM_MASK_DMABUF, -1), EBADF);
+}
+
+CASE(null_arguments, "deviations 3", OURS, "Deregistering NULL gives 0; any other NULL gives EINVAL.")
+{
+	CHECK_EQ(mlx5dv_devx_umem_dereg(NULL), 0);
+	CHECK_NULL(mlx5dv_devx_umem_reg(NULL, pages(), PAGE, IBV_ACCESS_LOCAL_WRITE), EINVAL);
+	CHECK_NULL(mlx5dv_devx_umem_reg_ex(context(), NULL), EINVAL);
+}
+
+CASE(deregistered_umem_is_enoent, "deviations 17", OURS, "A umem that was deregistered is recognised: ENOENT.")
+{
+	struct mlx5dv_devx_umem *umem = reg(context(), pages(), PAGE, IBV_ACCESS_LOCAL_WRITE);
+
+	CHECK_EQ(dereg(umem), 0);
+	CHECK_EQ(mlx5dv_devx_umem_dereg(umem), ENOENT);
+}
+
+CASE(failed_dereg_maps_the_status_and_may_be_repeated, "devx-abi 4", SOFT,
+     "A dereg that the device refuses gives the errno of its status, and the umem stays; it can be tried again.")
+{
+	struct ibv_device *dev = soft("");
+	struct mlx5dv_devx_umem *umem = reg(open_devx(dev), pages(), PAGE, IBV_ACCESS_LOCAL_WRITE);
+
+	fault(dev, "opcode=0xa0a nth=1 status=6");
+	CHECK_EQ(dereg(umem), EBUSY);
+	fault(dev, "opcode=0xa0a nth=1 status=9");
+	CHECK_EQ(dereg(umem), EINVAL);
+	CHECK_EQ(dereg(umem), 0);
+}
+
+CASE(failed_reg_maps_the_status, "devx-abi 7", SOFT,
+     "A registration that the device refuses gives NULL and the errno of its status.")
+{
+	static const struct {
+		uint8_t status;
+		int err;
+	} map[] = {
+		{ 0x1, EIO },	  { 0x2, EINVAL },  { 0x3, EINVAL }, { 0x4, EIO },    { 0x5, EINVAL },	{ 0x6, EBUSY },
+		{ 0x7, EAGAIN },  { 0x8, ENOMEM },  { 0x9, EINVAL }, { 0xa, EINVAL }, { 0xf, EAGAIN },	{ 0x10, EINVAL },
+		{ 0x30, EINVAL }, { 0x40, EINVAL }, { 0x50, EIO },   { 0x51, EIO },   { 0xb, EIO },	{ 0xff, EIO },
+	};
+	struct ibv_device *dev = soft("");
+	struct ibv_context *ctx = open_devx(dev);
+	uint8_t *mem = pages();
+
+	for (size_t i = 0; i < N_OF(map); i++) {
+		NOTE("status 0x%x", map[i].status);
+		fault(dev, "opcode=0xa08 nth=1 status=0x%x", map[i].status);
+		CHECK_EQ(try_reg(ctx, mem, PAGE, IBV_ACCESS_LOCAL_WRITE), map[i].err);
+	}
+	CHECK_EQ(try_reg(ctx, mem, PAGE, IBV_ACCESS_LOCAL_WRITE), 0);
+}
+
+#define TAG 0x42 /* the key's low byte: the program's own */
+
+/* An mkey over all four pages. */
+static struct mlx5dv_devx_obj *make_mkey(struct ibv_context *ctx, struct mlx5dv_devx_umem *umem, uint8_t *mem, uint32_t pd,
+					 uint32_t *key)
+{
+	INBOX(in, create_mkey_in, CREATE_MKEY);
+	uint8_t out[SZ(create_mkey_out)], *mkc = IN(in, create_mkey_in, memory_key_mkey_entry);
 	struct mlx5dv_devx_obj *obj;
 
-	put16(in, 0, CREATE_MKEY);
-	put32(in, 16, 1u << 11 | 1u << 10 | 1u << 8); /* local write and read; MTT */
-	put32(in, 20, 0xffffff42);                                     /* no QP; tag 0x42 */
-	put32(in, 28, pd);
-	put64(in, 32, (uintptr_t)f->mem);
-	put64(in, 40, 4 * PAGE);
-	put32(in, 72, 12); /* log_page_size */
-	put32(in, 100, umem->umem_id);
-	obj = mlx5dv_devx_obj_create(f->ctx, in, sizeof(in), out, sizeof(out));
-	assert_non_null(obj);
-	*key = (get32(out, 8) & 0xffffff) << 8 | 0x42;
+	SET(mkc, mkc, lw, 1);
+	SET(mkc, mkc, lr, 1);
+	SET(mkc, mkc, access_mode_1_0, 1); /* MTT. Linux, include/linux/mlx5/mlx5_ifc.h */
+	SET(mkc, mkc, qpn, 0xffffff);      /* any */
+	SET(mkc, mkc, mkey_7_0, TAG);
+	SET(mkc, mkc, pd, pd);
+	SET(mkc, mkc, start_addr, (uintptr_t)mem);
+	SET(mkc, mkc, len, PAGES * PAGE);
+	SET(mkc, mkc, log_page_size, 12);
+	SET(in, create_mkey_in, mkey_umem_id, umem->umem_id);
+	obj = create(ctx, in, sizeof(in), out, sizeof(out));
+	*key = (uint32_t)GET(out, create_mkey_out, mkey_index) << 8 | TAG;
 	return obj;
 }
 
-static int dump(struct fixture *f, struct mlx5dv_devx_obj *obj, uint32_t id, uint32_t key, void *addr, uint8_t *out)
+struct dump_rig {
+	struct rig r;
+	struct mlx5dv_devx_umem *umem;
+	struct mlx5dv_devx_obj *mkey;
+	uint8_t *mem;
+	uint32_t key;
+};
+
+static struct dump_rig dump_rig(void)
 {
-	uint8_t in[32];
+	struct dump_rig d = { .mem = pages() };
+	uint32_t pd;
+
+	d.r = rig_soft("");
+	d.umem = reg(d.r.ctx, d.mem, PAGES * PAGE, IBV_ACCESS_LOCAL_WRITE);
+	alloc_pd(d.r.ctx, &pd);
+	d.mkey = make_mkey(d.r.ctx, d.umem, d.mem, pd, &d.key);
+	memset(d.mem, 0xa5, PAGES * PAGE);
+	return d;
+}
+
+/* A query of four counters that the device writes to memory. */
+static int dump(struct dump_rig *d, uint32_t id, uint32_t key, void *addr)
+{
+	uint8_t in[COUNTER_IN], out[HDR_SZ];
+	int err;
 
 	query_inbox(in, id, 4);
-	put32(in, 12, key);
-	put64(in, 16, (uintptr_t)addr);
-	in[24] |= 0x40; /* dump_to_memory */
-	return mlx5dv_devx_obj_query(obj, in, sizeof(in), out, 16);
+	SET(in, query_flow_counter_in, mkey, key);
+	SET(in, query_flow_counter_in, address, (uintptr_t)addr);
+	SET(in, query_flow_counter_in, dump_to_memory, 1);
+	err = mlx5dv_devx_obj_query(d->r.obj, in, sizeof(in), out, sizeof(out));
+	CHECK_EQ(err == EREMOTEIO, status_of(out) != 0);
+	CHECK_EQ(err == EREMOTEIO, syndrome_of(out) != 0);
+	return err;
 }
 
-/* design: a umem whose memory the program unmapped gives a command status, never a signal; nor does one past its end. */
-static void dump_to_memory_writes_only_what_is_registered(void **state)
+CASE(device_writes_through_an_mkey, "devx-abi 7", SOFT,
+     "The device writes to the memory of a umem, at the address that the command gives, across pages, and nothing "
+     "around it.")
 {
-	struct fixture *f = *state;
-	struct mlx5dv_devx_umem *umem = mlx5dv_devx_umem_reg(f->ctx, f->mem, 4 * PAGE, 1);
-	uint32_t pd, key, id;
-	struct mlx5dv_devx_obj *pd_obj = alloc_pd(f->ctx, &pd), *mkey = make_mkey(f, umem, pd, &key);
-	struct mlx5dv_devx_obj *obj = counters(f->ctx, 1, &id);
-	uint8_t out[16];
+	struct dump_rig d = dump_rig();
+	uint8_t *at = d.mem + PAGE - 2 * SZ(traffic_counter);
 
-	assert_int_equal(odx_soft_traffic(f->dev, id + 3, 9, 900), 0);
-	memset(f->mem, 0xa5, 4 * PAGE);
-	assert_int_equal(dump(f, obj, id, key, f->mem + PAGE - 32, out), 0); /* across a page border */
-	assert_int_equal(get64(f->mem, PAGE - 32), 0);
-	assert_int_equal(get64(f->mem, PAGE + 16), 9);
-	assert_int_equal(get64(f->mem, PAGE + 24), 900);
-	assert_int_equal(f->mem[PAGE - 33], 0xa5);
-	assert_int_equal(f->mem[PAGE + 32], 0xa5);
-	assert_int_equal(dump(f, obj, id + 1, key, f->mem, out), EREMOTEIO); /* not a multiple of 4 */
-	assert_int_equal(f->mem[0], 0xa5);
-	assert_int_equal(dump(f, obj, id, key ^ 1, f->mem, out), EREMOTEIO);
-	assert_int_equal(dump(f, obj, id, key, f->mem + 4 * PAGE - 63, out), EREMOTEIO);
-	assert_int_equal(f->mem[4 * PAGE - 1], 0xa5);
-	assert_int_equal(munmap(f->mem + 3 * PAGE, PAGE), 0);
-	assert_int_equal(dump(f, obj, id, key, f->mem + 3 * PAGE, out), EREMOTEIO);
-	assert_int_not_equal(status_of(out), 0);
-	assert_int_not_equal(syndrome_of(out), 0);
-	assert_ptr_equal(mmap(f->mem + 3 * PAGE, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
-			 f->mem + 3 * PAGE);
-	assert_int_equal(mlx5dv_devx_umem_dereg(umem), EINVAL); /* in use by the mkey */
-	assert_int_equal(mlx5dv_devx_obj_destroy(mkey), 0);
-	assert_int_equal(mlx5dv_devx_umem_dereg(umem), 0);
-	assert_int_equal(mlx5dv_devx_obj_destroy(obj), 0);
-	assert_int_equal(mlx5dv_devx_obj_destroy(pd_obj), 0);
+	CHECK_EQ(odx_soft_traffic(d.r.dev, d.r.id + 3, 9, 900), 0);
+	CHECK_EQ(dump(&d, d.r.id, d.key, at), 0);
+	CHECK_EQ(GET(at, traffic_counter, packets), 0);
+	CHECK_EQ(GET(at + 3 * SZ(traffic_counter), traffic_counter, packets), 9);
+	CHECK_EQ(GET(at + 3 * SZ(traffic_counter), traffic_counter, octets), 900);
+	CHECK_EQ(at[-1], 0xa5);
+	CHECK_EQ(at[4 * SZ(traffic_counter)], 0xa5);
 }
 
-int main(void)
+CASE(device_writes_only_what_is_registered, "devx-abi 7", SOFT,
+     "A command whose key, alignment or range is wrong fails in the device and writes nothing.")
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(access_flags),
-		cmocka_unit_test(sizes_and_wrap),
-		cmocka_unit_test(memory_that_is_not_there_is_efault),
-		cmocka_unit_test(read_only_memory_is_efault_for_writing),
-		cmocka_unit_test(page_size_bitmap),
-		cmocka_unit_test(unknown_comp_mask_and_bad_dmabuf),
-		cmocka_unit_test(null_and_stale),
-		cmocka_unit_test(dump_to_memory_writes_only_what_is_registered),
-		cmocka_unit_test(failed_dereg_maps_the_status_and_may_be_repeated),
-	};
+	struct dump_rig d = dump_rig();
 
-	return cmocka_run_group_tests(tests, up, down);
+	CHECK_EQ(dump(&d, d.r.id + 1, d.key, d.mem), EREMOTEIO); /* not a multiple of 4 */
+	CHECK_EQ(d.mem[0], 0xa5);
+	CHECK_EQ(dump(&d, d.r.id, d.key ^ 1, d.mem), EREMOTEIO);
+	CHECK_EQ(dump(&d, d.r.id, d.key, d.mem + PAGES * PAGE - 63), EREMOTEIO);
+	for (size_t i = 0; i < PAGES * PAGE; i++)
+		CHECK_EQ(d.mem[i], 0xa5);
+}
+
+CASE(unmapped_memory_fails_the_command, "deviations 12", SOFT,
+     "Memory of a umem that was unmapped gives a command that fails, never a signal.")
+{
+	struct dump_rig d = dump_rig();
+	uint8_t *last = d.mem + (PAGES - 1) * PAGE;
+
+	CHECK_EQ(munmap(last, PAGE), 0);
+	CHECK_EQ(dump(&d, d.r.id, d.key, last), EREMOTEIO);
+	CHECK(mmap(last, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == last);
+}
+
+CASE(umem_in_use_is_not_deregistered, "devx-abi 7", OURS,
+     "A umem that an mkey uses stays: the device refuses, with BAD_RES_STATE, which is EINVAL.")
+{
+	struct ibv_context *ctx = context();
+	uint8_t *mem = pages();
+	struct mlx5dv_devx_umem *umem = reg(ctx, mem, PAGES * PAGE, IBV_ACCESS_LOCAL_WRITE);
+	struct mlx5dv_devx_obj *mkey;
+	uint32_t pd, key;
+
+	alloc_pd(ctx, &pd);
+	mkey = make_mkey(ctx, umem, mem, pd, &key);
+	CHECK_EQ(dereg(umem), EINVAL);
+	CHECK_EQ(destroy(mkey), 0);
+	CHECK_EQ(dereg(umem), 0);
 }
