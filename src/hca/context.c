@@ -40,7 +40,7 @@ enum syn ctx_create(struct hca *h, struct call *c)
 	obj = (struct ctx_obj *)obj_new(h, t->type, c->uid, &syn);
 	if (!obj)
 		return syn;
-	memcpy(obj->ctx, ctx.p, ctx.len);
+	prm_copy_defined(prm_inbox_layout(c->opcode), &c->in, t->create.bit, t->create.width, obj->ctx);
 	for (unsigned int i = 0; i < links.n; i++)
 		obj_link(&obj->obj, links.to[i]);
 	if (t->made)

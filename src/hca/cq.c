@@ -91,7 +91,7 @@ static enum syn create_cq(struct hca *h, struct call *c)
 	cq = (struct cq *)obj_new(h, OBJ_CQ, c->uid, &syn);
 	if (!cq)
 		return syn;
-	memcpy(cq->cqc, ctx.p, sizeof(cq->cqc));
+	PRM_COPY(&c->in, create_cq_in, cq_context, cq->cqc);
 	ctx = prm_out(cq->cqc, sizeof(cq->cqc));
 	PRM_SET(&ctx, cqc, status, 0);
 	PRM_SET(&ctx, cqc, st, CQ_ST_FIRED);

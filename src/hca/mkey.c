@@ -54,7 +54,7 @@ static enum syn create_mkey(struct hca *h, struct call *c)
 	m = (struct mkey *)obj_new(h, OBJ_MKEY, c->uid, &syn);
 	if (!m)
 		return syn;
-	memcpy(m->mkc, mkc.p, sizeof(m->mkc));
+	PRM_COPY(&c->in, create_mkey_in, memory_key_mkey_entry, m->mkc);
 	m->mode = mode;
 	m->tag = (uint8_t)PRM_GET(&mkc, mkc, mkey_7_0);
 	m->start = PRM_GET(&mkc, mkc, start_addr);

@@ -160,7 +160,7 @@ static enum syn create_qp(struct hca *h, struct call *c)
 		obj_link(&qp->obj, new.links[i]);
 	qp->n_created_links = new.n;
 	qp->st = (uint8_t)PRM_GET(&in, qpc, st);
-	memcpy(qp->qpc, in.p, sizeof(qp->qpc));
+	PRM_COPY(&c->in, create_qp_in, qpc, qp->qpc);
 	qpc = qpc_of(qp);
 	PRM_SET(&qpc, qpc, state, STATE_RST);
 	/* A q counter comes with a transition, so that only one that exists is ever shown. */
@@ -243,7 +243,7 @@ static void copy_path(struct prm_box *to, struct prm_box *in, uint32_t set)
 	uint64_t port = PRM_GET(&to_path, ads, vhca_port_num), pkey = PRM_GET(&to_path, ads, pkey_index);
 
 	if (set & OPT_PRIMARY_PATH) {
-		memcpy(to_path.p, in_path.p, PRM_SZ(ads));
+		prm_copy_defined(prm_layout("ads"), &in_path, 0, PRM_SZ(ads) * 8, to_path.p);
 		PRM_SET(&to_path, ads, pkey_index, pkey);
 		if (!PRM_GET(&in_path, ads, vhca_port_num))
 			PRM_SET(&to_path, ads, vhca_port_num, port);
@@ -254,7 +254,7 @@ static void copy_path(struct prm_box *to, struct prm_box *in, uint32_t set)
 	if (set & OPT_ALT_PATH) {
 		to_path = PRM_SUB(to, qpc, secondary_address_path);
 		in_path = PRM_SUB(in, qpc, secondary_address_path);
-		memcpy(to_path.p, in_path.p, PRM_SZ(ads));
+		prm_copy_defined(prm_layout("ads"), &in_path, 0, PRM_SZ(ads) * 8, to_path.p);
 	}
 }
 

@@ -211,3 +211,41 @@ int64_t prm_first_undefined(const struct prm_layout *layout, const void *in, siz
 	}
 	return -1;
 }
+
+/* A run of bits of the box to the same place of dst, which stands for the box from bit `from` on. */
+static void copy_run(struct prm_box *box, struct prm_box *dst, uint64_t bit, uint64_t width, uint32_t from)
+{
+	for (uint32_t n; width; bit += n, width -= n) {
+		n = width < 64 ? (uint32_t)width : 64;
+		prm_set(dst, (uint32_t)bit - from, n, prm_get(box, (uint32_t)bit, n));
+	}
+}
+
+static void copy_fields(const struct prm_layout *l, uint32_t base, struct prm_box *box, struct prm_box *dst, uint32_t from)
+{
+	const uint64_t end = (uint64_t)from + dst->len * 8;
+
+	for (unsigned int i = 0; i < l->n_fields; i++) {
+		const struct prm_field *f = &l->fields[i];
+		bool enter = f->nested >= 0 && prm_layouts[f->nested].n_fields;
+
+		for (uint32_t k = 0; k < f->count; k++) {
+			uint64_t a = (uint64_t)base + f->bit + (uint64_t)k * f->width, b = a + f->width;
+
+			if (b <= from || a >= end)
+				continue;
+			if (enter)
+				copy_fields(&prm_layouts[f->nested], (uint32_t)a, box, dst, from);
+			else
+				copy_run(box, dst, a < from ? from : a, (b < end ? b : end) - (a < from ? from : a), from);
+		}
+	}
+}
+
+void prm_copy_defined(const struct prm_layout *layout, struct prm_box *box, uint32_t bit, uint32_t width, uint8_t *dst)
+{
+	struct prm_box to = prm_out(dst, width / 8);
+
+	memset(dst, 0, width / 8);
+	copy_fields(layout, 0, box, &to, bit);
+}

@@ -146,5 +146,16 @@ const struct prm_layout *prm_outbox_layout(uint16_t opcode);
 const struct prm_value *prm_value(const struct prm_enum *e, uint64_t value);
 /* The first bit of the inbox that is set and that no field of the layout covers; -1 when there is none. */
 int64_t prm_first_undefined(const struct prm_layout *layout, const void *in, size_t len);
+/*
+ * Copies the part of a box that begins at bit and is width bits long (both whole bytes): the bits that the layout defines,
+ * and zero for the others, as a device that ignores them keeps it.
+ */
+void prm_copy_defined(const struct prm_layout *layout, struct prm_box *box, uint32_t bit, uint32_t width, uint8_t *dst);
+#define PRM_COPY(b, layout, field, dst) prm_copy_part_((b), prm_layout(#layout), (dst), PRM_F_##layout##__##field)
+
+static inline void prm_copy_part_(struct prm_box *b, const struct prm_layout *layout, uint8_t *dst, uint32_t bit, uint32_t width)
+{
+	prm_copy_defined(layout, b, bit, width, dst);
+}
 
 #endif

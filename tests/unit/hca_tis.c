@@ -106,6 +106,22 @@ static void modify_copies_what_it_selects(void **state)
 	assert_int_equal(PRM_GET(&ctx, tisc, lag_tx_port_affinity), 0);
 }
 
+/* What no layout defines is ignored, and does not come back. */
+static void undefined_bits_are_not_kept(void **state)
+{
+	struct dev *d = *state;
+	uint16_t uid = new_uid(d);
+	struct prm_box ctx;
+	struct cmd c;
+
+	ctx = tis_cmd(&c, uid, new_td(d, uid));
+	ctx.p[PRM_SZ(tisc) - 1] = 0xff;
+	cmd_ok(d, &c);
+	ctx = query(d, &c, uid, (uint32_t)OUT(&c, create_tis_out, tisn));
+	assert_int_equal(ctx.p[PRM_SZ(tisc) - 1], 0);
+	assert_int_equal(PRM_GET(&ctx, tisc, prio), 3);
+}
+
 static void limits(void **state)
 {
 	struct dev *d = *state;
@@ -130,7 +146,8 @@ static void limits(void **state)
 int run_tis_tests(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, dev_setup, dev_teardown)
-	const struct CMUnitTest tests[] = { TEST(refs_keep_and_must_exist), TEST(modify_copies_what_it_selects), TEST(limits) };
+	const struct CMUnitTest tests[] = { TEST(refs_keep_and_must_exist), TEST(modify_copies_what_it_selects),
+					   TEST(undefined_bits_are_not_kept), TEST(limits) };
 
 	return cmocka_run_group_tests_name("tis", tests, NULL, NULL);
 }

@@ -170,6 +170,26 @@ static void commands(void **state)
 	assert_int_equal(prm_command(PRM_OP_QUERY_FLOW_COUNTER)->id_bit, 224);
 }
 
+static void copies_what_is_defined(void **state)
+{
+	uint8_t in[272] = { 0 }, cqc[64], want[64] = { 0 };
+	struct prm_box b = prm_in(in, sizeof(in));
+	const struct prm_layout *l = prm_layout("cqc");
+
+	memset(in, 0xff, sizeof(in));
+	memset(cqc, 0x5a, sizeof(cqc));
+	PRM_COPY(&b, create_cq_in, cq_context, cqc);
+	assert_false(b.bad);
+	for (unsigned int i = 0; i < l->n_fields; i++)
+		for (uint32_t bit = l->fields[i].bit; bit < l->fields[i].bit + l->fields[i].width * l->fields[i].count; bit++)
+			want[bit / 8] |= (uint8_t)(0x80u >> bit % 8);
+	assert_memory_equal(cqc, want, sizeof(cqc));
+	assert_int_equal(cqc[1] & 0x18, 0x10); /* cc, and beside it nothing */
+	b = prm_in(in, 40); /* cut: the rest reads as zero */
+	PRM_COPY(&b, create_cq_in, cq_context, cqc);
+	assert_true(b.bad);
+}
+
 static void names(void **state)
 {
 	for (unsigned int i = 0; i < prm_n_opcodes; i++) {
@@ -336,7 +356,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(get_everywhere), cmocka_unit_test(set_everywhere), cmocka_unit_test(outside),
-		cmocka_unit_test(nested), cmocka_unit_test(undefined_bits), cmocka_unit_test(names), cmocka_unit_test(commands),
+		cmocka_unit_test(nested), cmocka_unit_test(undefined_bits), cmocka_unit_test(copies_what_is_defined), cmocka_unit_test(names), cmocka_unit_test(commands),
 		cmocka_unit_test(table_is_sane), cmocka_unit_test(against_reference),
 	};
 
