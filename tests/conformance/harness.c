@@ -86,7 +86,7 @@ void check_true(bool cond, const char *text, const char *file, int line)
 		fail_at(file, line, "not so: %s", text);
 }
 
-/* " EINVAL" where the wanted value was written as such a name, or is the 0 beside which they stand. */
+/* "EINVAL" where the wanted value was written as such a name, or is the 0 beside which they stand. */
 static const char *as_errno(int64_t v, const char *wanted)
 {
 	const char *name = wanted[0] == 'E' || !strcmp(wanted, "0") ? strerrorname_np((int)v) : NULL;
@@ -98,8 +98,8 @@ void check_eq(int64_t a, int64_t b, const char *ta, const char *tb, const char *
 {
 	if (a == b)
 		return;
-	fail_at(file, line, "%s is %lld (0x%llx %s), not %s = %lld (0x%llx)", ta, (long long)a, (unsigned long long)a,
-		as_errno(a, tb), tb, (long long)b, (unsigned long long)b);
+	fail_at(file, line, "%s is %lld (0x%llx)%s%s, not %s = %lld (0x%llx)", ta, (long long)a, (unsigned long long)a,
+		*as_errno(a, tb) ? " " : "", as_errno(a, tb), tb, (long long)b, (unsigned long long)b);
 }
 
 void check_ne(int64_t a, int64_t b, const char *ta, const char *tb, const char *file, int line)

@@ -48,10 +48,27 @@ static void list(const struct test_case *c, const char *const *filters)
 			       c->what);
 }
 
+static const char markdown_head[] =
+	"<!-- SPDX-License-Identifier: BSD-2-Clause -->\n"
+	"<!-- Made by devx-conformance --markdown. -->\n"
+	"# Conformance\n"
+	"\n"
+	"What `devx-conformance` holds a library and a device to, case by case: group.case runs one of them\n"
+	"(see its manual page, and `tests/conformance/README.md` for how to add one).\n"
+	"\n"
+	"The fact is where the requirement comes from. `devx-abi N` is a section of the notes on the mlx5 DEVX ABI, which were\n"
+	"read from Linux, rdma-core and DPDK: 2 getting a context, 3 methods and headers, 4 what the kernel does with a command,\n"
+	"5 asynchronous commands, 6 asynchronous events, 7 umems, 8 return values of libmlx5. `verified N` was seen on Linux 7.2.\n"
+	"`deviations N` is a line of [deviations.md](deviations.md); the rest are manual pages.\n"
+	"\n"
+	"The device is any mlx5 device, or a software device, which can be held, removed and made to fail; \"OpenDEVX\" means that\n"
+	"only this library defines the behaviour. A case is skipped, with the reason, where these are not there.\n";
+
 static void list_markdown(const struct test_case *c, const char *const *filters)
 {
 	const struct group *g = NULL;
 
+	fputs(markdown_head, stdout);
 	for (; c; c = c->next) {
 		if (!is_selected(c, filters))
 			continue;
@@ -100,6 +117,17 @@ int main(int argc, char **argv)
 		}
 	}
 	session.filters = (const char *const *)argv + optind;
+	for (char **one = argv + optind; *one; one++) {
+		const char *const filter[] = { *one, NULL };
+		bool any = false;
+
+		for (const struct test_case *c = cases; c; c = c->next)
+			any = any || is_selected(c, filter);
+		if (!any) {
+			fprintf(stderr, "devx-conformance: %s: no case has such a name\n", *one);
+			return 2;
+		}
+	}
 	if (listing) {
 		(markdown ? list_markdown : list)(cases, session.filters);
 		return 0;
