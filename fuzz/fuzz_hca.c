@@ -98,7 +98,11 @@ static bool host_write(void *host, uint64_t addr, const void *src, size_t len)
 	return true;
 }
 
-static const struct hca_host host_ops = { .read = host_read, .write = host_write };
+static void host_event(void *host, const struct hca_event *ev)
+{
+}
+
+static const struct hca_host host_ops = { .read = host_read, .write = host_write, .event = host_event };
 
 /* Commands of the model first, then all that have a name, then any number at all. */
 static uint16_t choose_opcode(struct world *w)

@@ -48,7 +48,7 @@ def main():
     calls = set()
     for source in ['include/opendevx/opendevx.h', 'include/opendevx/soft.h']:
         calls |= set(re.findall(r'\b(odx_\w+)\(', re.sub(r'/\*.*?\*/', '', (root / source).read_text(), flags=re.S)))
-    for source in ['src/api/device.c', 'src/api/devx.c']:
+    for source in ['src/api/device.c', 'src/api/devx.c', 'src/api/events.c']:
         calls |= set(re.findall(r'^ODX_EXPORT.*?(\w+)\(', (root / source).read_text(), re.M))
     have = {p.stem for p in pages}
     wrong += [f'{c}: no page' for c in sorted(calls - have)]

@@ -18,6 +18,7 @@ extern "C" {
 #endif
 
 struct ibv_device;
+struct mlx5dv_devx_obj;
 
 /*
  * A new software device. spec has the grammar of OPENDEVX_SOFT (odx_soft_create(3)); "" or "on" is a device with all
@@ -62,6 +63,21 @@ int odx_soft_advance(struct ibv_device *dev, uint64_t ns);
  * a bulk. ENOENT: no such counter. EIO: the device was removed.
  */
 int odx_soft_traffic(struct ibv_device *dev, uint32_t counter_id, uint64_t packets, uint64_t octets);
+
+/*
+ * Takes the link of a port down, or brings it up: commands that tell the port's state see it, and the device raises a port
+ * change event, which programs receive as IBV_EVENT_PORT_ERR or IBV_EVENT_PORT_ACTIVE too. No event when it is so already.
+ * Ports count from 1. EINVAL: no such port. EIO: the device was removed.
+ */
+int odx_soft_port(struct ibv_device *dev, uint32_t port, int up);
+
+/*
+ * An event on an object of the device, such as a CQ error or a fatal error of a QP, with its effect on the object's state as on a
+ * real device. event: its number in the PRM (odx_soft_event(3) lists them); syndrome: of events that carry one, else 0.
+ * EINVAL: obj is NULL, or such objects have no such event. EBUSY: not in the state of the object, or no such syndrome.
+ * ENOENT: obj is not a live object of this device. EIO: the device was removed.
+ */
+int odx_soft_event(struct ibv_device *dev, struct mlx5dv_devx_obj *obj, uint16_t event, uint8_t syndrome);
 
 /*
  * Writes the device's whole spec, defaults and seed included, as a string to buf: given to odx_soft_create it makes an equal

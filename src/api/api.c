@@ -37,6 +37,11 @@ const struct odx_transport_ops *odx_comp_owner(const struct mlx5dv_devx_cmd_comp
 	FIND(owns_comp, comp);
 }
 
+const struct odx_transport_ops *odx_channel_owner(const struct mlx5dv_devx_event_channel *channel)
+{
+	FIND(owns_channel, channel);
+}
+
 const struct odx_transport_ops *odx_transport_at(size_t i)
 {
 	return i < sizeof(transports) / sizeof(transports[0]) ? transports[i] : NULL;

@@ -11,6 +11,8 @@ const struct odx_transport_ops *odx_context_owner(const struct ibv_context *ctx)
 const struct odx_transport_ops *odx_obj_owner(const struct mlx5dv_devx_obj *obj);
 const struct odx_transport_ops *odx_umem_owner(const struct mlx5dv_devx_umem *umem);
 const struct odx_transport_ops *odx_comp_owner(const struct mlx5dv_devx_cmd_comp *comp);
+/* Reads its fd: channels, as completions, are known by it. Not NULL. */
+const struct odx_transport_ops *odx_channel_owner(const struct mlx5dv_devx_event_channel *channel);
 
 /* The transports in the order in which their devices are listed; NULL after the last. */
 const struct odx_transport_ops *odx_transport_at(size_t i);

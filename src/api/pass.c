@@ -6,8 +6,8 @@
  *
  * Left out, because nothing that they take can be ours: objects that only rdma-core makes and that a software context
  * refuses to make (mlx5dv_mkey, flow matcher, steering anchor, dek, crypto login object, var, pp, scheduling nodes and
- * leaves, mlx5dv_qp_ex, and all of mlx5dv_dr_* but what takes a context, a QP or a DEVX object), an asynchronous event,
- * ibv_import_device (a descriptor), mlx5dv_get_vfio_device_list, and names that take plain values.
+ * leaves, mlx5dv_qp_ex, and all of mlx5dv_dr_* but what takes a context, a QP or a DEVX object), ibv_import_device (a
+ * descriptor), mlx5dv_get_vfio_device_list, and names that take plain values.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -159,35 +159,4 @@ ODX_EXPORT struct mlx5dv_dr_action *mlx5dv_dr_action_create_aso(struct mlx5dv_dr
 	if (!next_fn)
 		FAIL_PTR(EOPNOTSUPP);
 	return next_fn(domain, devx_obj, offset, flags, return_reg_c);
-}
-
-ODX_EXPORT int mlx5dv_devx_subscribe_devx_event(struct mlx5dv_devx_event_channel *event_channel,
-						struct mlx5dv_devx_obj *obj, uint16_t events_sz, uint16_t events_num[],
-						uint64_t cookie)
-{
-	__typeof__(&mlx5dv_devx_subscribe_devx_event) next_fn;
-
-	if (!event_channel)
-		FAIL_ERR(EINVAL);
-	if (odx_obj_owner(obj))
-		FAIL_ERR(EOPNOTSUPP);
-	next_fn = NEXT_MLX5(mlx5dv_devx_subscribe_devx_event, "MLX5_1.11");
-	if (!next_fn)
-		FAIL_ERR(EOPNOTSUPP);
-	return next_fn(event_channel, obj, events_sz, events_num, cookie);
-}
-
-ODX_EXPORT int mlx5dv_devx_subscribe_devx_event_fd(struct mlx5dv_devx_event_channel *event_channel, int fd,
-						   struct mlx5dv_devx_obj *obj, uint16_t event_num)
-{
-	__typeof__(&mlx5dv_devx_subscribe_devx_event_fd) next_fn;
-
-	if (!event_channel)
-		FAIL_ERR(EINVAL);
-	if (odx_obj_owner(obj))
-		FAIL_ERR(EOPNOTSUPP);
-	next_fn = NEXT_MLX5(mlx5dv_devx_subscribe_devx_event_fd, "MLX5_1.11");
-	if (!next_fn)
-		FAIL_ERR(EOPNOTSUPP);
-	return next_fn(event_channel, fd, obj, event_num);
 }

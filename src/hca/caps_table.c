@@ -4,6 +4,7 @@
  * real device offers; a limit is the model's own where it has one. "Inferred" marks what no public source states.
  */
 #include "caps.h"
+#include "events.h"
 #include "types.h"
 
 #define PLACE(layout, field) PRM_F_##layout##__##field
@@ -15,6 +16,7 @@
 #define GEN2_ALL(field, v) ROW_X(PLACE(cmd_hca_cap_2, field), v, v, v, v)
 #define ROCE(field, cx5, cx6dx, cx7, bf3) ROW_X(PLACE(roce_cap, field), cx5, cx6dx, cx7, bf3)
 #define ROCE_ALL(field, v) ROCE(field, v, v, v, v)
+#define EVENT_ALL(field, v) ROW_X(PLACE(device_event_cap, field), v, v, v, v)
 #define END { 0, 0, { 0 } }
 
 #define FLOW_COUNTERS (FLOW_COUNTER_LAST - FLOW_COUNTER_FIRST + 1)
@@ -91,6 +93,7 @@ static const struct cap_row general[] = {
 	GEN(sq_ts_format, 0, 2, 2, 2),
 	GEN(rq_ts_format, 0, 2, 2, 2),
 
+	GEN_ALL(event_cap, 1),
 	GEN_ALL(hca_cap_2, 1),
 	END,
 };
@@ -114,6 +117,13 @@ static const struct cap_row roce[] = {
 	END,
 };
 
+/* What the model raises: 256 bits each, as four numbers of 64, event n in bit n of them. */
+static const struct cap_row events[] = {
+	EVENT_ALL(user_affiliated_events, EVENTS_AFFILIATED),
+	EVENT_ALL(user_unaffiliated_events, EVENTS_UNAFFILIATED),
+	END,
+};
+
 /* Types as Linux numbers them (include/linux/mlx5/device.h); 0x1b as rdma-core and DPDK do. */
 const struct cap_page cap_pages[] = {
 	{ 0x00, general },
@@ -131,7 +141,7 @@ const struct cap_page cap_pages[] = {
 	{ 0x0f, NULL }, /* device memory */
 	{ 0x11, NULL }, /* TLS */
 	{ 0x13, NULL }, /* virtio emulation */
-	{ 0x14, NULL }, /* device events */
+	{ 0x14, events }, /* device events */
 	{ 0x15, NULL }, /* IPsec */
 	{ 0x1a, NULL }, /* crypto */
 	{ 0x1b, NULL }, /* WQE based flow tables */

@@ -2,6 +2,7 @@
 /* Completion queues: their buffers and doorbell records lie in umems. Nothing completes on them in this model. */
 #include <string.h>
 
+#include "events.h"
 #include "types.h"
 
 /* cqe_sz: 64 bytes, 128, 128 with the CQE in the upper half. Linux, include/linux/mlx5/cq.h. */
@@ -10,6 +11,14 @@
 
 /* Event state: fired, so nothing is armed. */
 #define CQ_ST_FIRED 0xau
+
+/* Status. Linux, include/linux/mlx5/cq.h. */
+#define CQ_STATUS_OVERFLOW 0x9u
+#define CQ_STATUS_WRITE_FAIL 0xau
+
+/* Syndromes of a CQ error: overrun, access violation. Linux, include/linux/mlx4/device.h has the same two; inferred for mlx5. */
+#define CQ_SYNDROME_OVERRUN 1u
+#define CQ_SYNDROME_ACCESS 2u
 
 /* modify_field_select. Linux, include/linux/mlx5/device.h: period, count, overrun (oi), remap of the EQ, period mode. */
 #define MODIFY_PERIOD 0x01u
@@ -134,6 +143,21 @@ static enum syn modify_cq(struct hca *h, struct call *c)
 	COPY(MODIFY_PERIOD_MODE, cq_period_mode);
 #undef COPY
 	return SYN_OK;
+}
+
+/* A completion event disarms the CQ; no CQE goes with it, because nothing completes in this model. */
+bool cq_event(struct hca_obj *cq, uint8_t event, uint8_t syndrome)
+{
+	struct prm_box ctx = prm_out(((struct cq *)cq)->cqc, PRM_SZ(cqc));
+
+	if (event == EVENT_CQ_ERROR ? syndrome != CQ_SYNDROME_OVERRUN && syndrome != CQ_SYNDROME_ACCESS : syndrome)
+		return false;
+	if (PRM_GET(&ctx, cqc, status)) /* in error: it reports nothing any more */
+		return false;
+	if (event == EVENT_CQ_ERROR)
+		PRM_SET(&ctx, cqc, status, syndrome == CQ_SYNDROME_OVERRUN ? CQ_STATUS_OVERFLOW : CQ_STATUS_WRITE_FAIL);
+	PRM_SET(&ctx, cqc, st, CQ_ST_FIRED);
+	return true;
 }
 
 const struct hca_op ops_cq[] = {

@@ -96,6 +96,21 @@ void hca_fault_clear(struct hca *h, uint64_t now);
 /* False: no such counter, of whatever uid. */
 bool hca_traffic(struct hca *h, uint32_t counter_id, uint64_t packets, uint64_t octets);
 
+/* The port's link goes down or comes up, and an event says so; it is up at the start. False: no such port. */
+bool hca_port(struct hca *h, uint32_t port, bool up);
+
+/*
+ * An event on the object of that id which the create command made_by makes, of whatever uid, with what it does to the object.
+ * syndrome: of events that carry one; else 0.
+ */
+enum hca_raised {
+	HCA_RAISED,
+	HCA_NO_OBJECT,
+	HCA_NO_EVENT, /* such objects have no such event */
+	HCA_NOT_NOW,  /* the state of the object does not allow it, or the syndrome is not one of the event's */
+};
+enum hca_raised hca_event(struct hca *h, uint16_t made_by, uint32_t id, uint16_t event, uint8_t syndrome);
+
 /* Completion EQs, which exist from the start: EQN of a completion vector. False: no such vector. */
 #define HCA_EQS 4u
 #define HCA_FIRST_EQN 1u

@@ -7,10 +7,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* An event, as the device writes it into event queues, and whom it concerns. */
+struct hca_event {
+	uint8_t eqe[64];
+	uint8_t type;
+	bool affiliated;   /* with an object, which the two below name as Linux does (devx.c, get_event_obj_type) */
+	uint16_t obj_type;
+	uint32_t obj_id;
+};
+
 struct hca_host {
 	/* Memory at a device address (an MTT's). False: not there, or not allowed; then nothing may be assumed of dst. */
 	bool (*read)(void *host, uint64_t addr, void *dst, size_t len);
 	bool (*write)(void *host, uint64_t addr, const void *src, size_t len);
+
+	void (*event)(void *host, const struct hca_event *ev); /* may not call the model */
 };
 
 #endif

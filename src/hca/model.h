@@ -122,6 +122,7 @@ struct hca {
 	void *host;
 	struct obj_table tables[OBJ_N_TYPES];
 	uint32_t *user_objs; /* by uid: 0 when it is free, else 1 and the number of its objects */
+	bool port_down; /* the link of the only port; events.c */
 	uint64_t rng;
 	struct sched *sched;
 	const struct hca_op *op_of[0x1000];

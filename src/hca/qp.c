@@ -2,10 +2,14 @@
 /* Queue pairs: creation over umems, and the state machine. The model has no data path: a queue pair moves nothing. */
 #include <string.h>
 
+#include "events.h"
 #include "types.h"
 
 enum { ST_RC = 0, ST_UC = 1, ST_UD = 2 };
 enum { STATE_RST = 0, STATE_INIT = 1, STATE_RTR = 2, STATE_RTS = 3, STATE_SQERR = 4, STATE_ERR = 6 };
+
+/* pm_state after a migration. Linux, include/linux/mlx5/qp.h. */
+#define PM_MIGRATED 3u
 
 /* rq_type: a receive queue of its own, or none; those in between are shared ones. Linux, include/linux/mlx5/qp.h. */
 enum { RQ_OWN = 0, RQ_NONE = 3 };
@@ -347,6 +351,33 @@ static enum syn qp_2rst(struct hca *h, struct call *c)
 	memcpy(qp->qpc, qp->created, sizeof(qp->qpc));
 	qp->state = STATE_RST;
 	return SYN_OK;
+}
+
+/* Errors take the queue pair to ERR. Nothing happens to one in RST, and one in ERR reports no second error. */
+bool qp_event(struct hca_obj *obj, uint8_t event, uint8_t syndrome)
+{
+	struct qp *qp = (struct qp *)obj;
+	struct prm_box qpc = qpc_of(qp);
+	bool connected = qp->state == STATE_RTR || qp->state == STATE_RTS || qp->state == STATE_SQERR;
+
+	if (syndrome)
+		return false;
+	switch (event) {
+	case EVENT_COMM_EST: /* a packet arrived before the program moved on from RTR */
+		return qp->state == STATE_RTR;
+	case EVENT_PATH_MIG_FAILED:
+		return connected;
+	case EVENT_PATH_MIG:
+		if (connected)
+			PRM_SET(&qpc, qpc, pm_state, PM_MIGRATED);
+		return connected;
+	default:
+		if (qp->state == STATE_RST || qp->state == STATE_ERR)
+			return false;
+		qp->state = STATE_ERR;
+		PRM_SET(&qpc, qpc, state, qp->state);
+		return true;
+	}
 }
 
 /* Rows whose layout in the table has an optional extension behind: the shortest box ends with the qpc's part. */

@@ -64,6 +64,16 @@ struct odx_transport_ops {
 	int (*obj_query_async)(struct mlx5dv_devx_obj *obj, const void *in, size_t inlen, size_t outlen, uint64_t wr_id,
 			       struct mlx5dv_devx_cmd_comp *comp);
 	int (*comp_get)(struct mlx5dv_devx_cmd_comp *comp, struct mlx5dv_devx_async_cmd_hdr *resp, size_t len);
+
+	/* Events. obj is of the same transport, or NULL; bytes: of the list; eventfd: NULL: the channel is told. */
+	bool (*owns_channel)(const struct mlx5dv_devx_event_channel *channel);
+	struct mlx5dv_devx_event_channel *(*channel_create)(struct ibv_context *ctx, uint32_t flags);
+	void (*channel_destroy)(struct mlx5dv_devx_event_channel *channel);
+	int (*subscribe)(struct mlx5dv_devx_event_channel *channel, struct mlx5dv_devx_obj *obj, const uint16_t *events,
+			 size_t bytes, uint64_t cookie, const int *eventfd);
+	/* Bytes, or a negative errno value. */
+	ssize_t (*event_get)(struct mlx5dv_devx_event_channel *channel, struct mlx5dv_devx_async_event_hdr *data, size_t len);
+	int (*async_get)(struct ibv_context *ctx, struct ibv_async_event *event);
 };
 
 extern const struct odx_transport_ops odx_soft_transport;

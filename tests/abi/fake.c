@@ -49,6 +49,8 @@ NOTE(ibv_get_device_name)
 NOTE(ibv_get_device_guid)
 NOTE(ibv_open_device)
 NOTE(ibv_close_device)
+NOTE(ibv_get_async_event)
+NOTE(ibv_ack_async_event)
 
 void **ibv_get_device_list(int *num);
 void ibv_free_device_list(void **list);
@@ -84,6 +86,9 @@ NOTE(mlx5dv_create_mkey)
 NOTE(mlx5dv_create_flow)
 NOTE(mlx5dv_init_obj)
 NOTE(mlx5dv_dr_action_create_aso)
+NOTE(mlx5dv_devx_create_event_channel)
+NOTE(mlx5dv_devx_destroy_event_channel)
+NOTE(mlx5dv_devx_get_event)
 NOTE(mlx5dv_devx_subscribe_devx_event)
 NOTE(mlx5dv_devx_subscribe_devx_event_fd)
 NOTE(mlx5dv_devx_general_cmd)

@@ -98,6 +98,20 @@ static void deeper_calls_go_through(void **state)
 	PASSES(fake_mlx, mlx5dv_init_obj, &init, UINT64_C(1) << 40); /* a type that we do not know */
 	PASSES(fake_mlx, mlx5dv_dr_action_create_aso, o, o, 2, 3, 4);
 	ARGS(fake_mlx, (long)o, (long)o, 2, 3, 4);
+	PASSES(fake_mlx, mlx5dv_devx_create_event_channel, &foreign_ctx, 1);
+	ARGS(fake_mlx, (long)&foreign_ctx, 1);
+	PASSES(fake_mlx, mlx5dv_devx_get_event, o, o, 24);
+	ARGS(fake_mlx, (long)o, (long)o, 24);
+	PASSES(fake_ibv, ibv_get_async_event, &foreign_ctx, o);
+	ARGS(fake_ibv, (long)&foreign_ctx, (long)o);
+	reset();
+	mlx5dv_devx_destroy_event_channel(o);
+	assert_string_equal(fake_mlx->name, "mlx5dv_devx_destroy_event_channel");
+	ARGS(fake_mlx, (long)o);
+	reset();
+	ibv_ack_async_event(o);
+	assert_string_equal(fake_ibv->name, "ibv_ack_async_event");
+	ARGS(fake_ibv, (long)o);
 	PASSES(fake_mlx, mlx5dv_devx_subscribe_devx_event, o, NULL, 4, events, 5);
 	ARGS(fake_mlx, (long)o, 0, 4, (long)events, 5);
 	PASSES(fake_mlx, mlx5dv_devx_subscribe_devx_event_fd, o, 7, o, 9);

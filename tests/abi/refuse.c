@@ -114,10 +114,30 @@ static void handles_inside_arguments(void **state)
 	assert_int_equal(mlx5dv_init_obj(&init, MLX5DV_OBJ_PD), EOPNOTSUPP);
 	assert_int_equal(mlx5dv_init_obj(NULL, MLX5DV_OBJ_PD), EINVAL);
 	assert_int_equal(mlx5dv_init_obj(&init, MLX5DV_OBJ_QP), EINVAL);
-	assert_int_equal(mlx5dv_devx_subscribe_devx_event((void *)&foreign, obj, 2, &event, 0), EOPNOTSUPP);
+	assert_int_equal(mlx5dv_devx_subscribe_devx_event((void *)&foreign, obj, 2, &event, 0), ENOENT);
 	assert_int_equal(mlx5dv_devx_subscribe_devx_event(NULL, obj, 2, &event, 0), EINVAL);
-	assert_int_equal(mlx5dv_devx_subscribe_devx_event_fd((void *)&foreign, 0, obj, 0), EOPNOTSUPP);
+	assert_int_equal(mlx5dv_devx_subscribe_devx_event_fd((void *)&foreign, 0, obj, 0), ENOENT);
 	assert_int_equal(mlx5dv_devx_subscribe_devx_event_fd(NULL, 0, obj, 0), EINVAL);
+}
+
+static void events_of_nobody(void **state)
+{
+	struct mlx5dv_devx_async_event_hdr hdr;
+	struct ibv_async_event event = { .event_type = IBV_EVENT_PORT_ERR };
+
+	REFUSED(mlx5dv_devx_create_event_channel(NULL, 0), EINVAL);
+	errno = 0;
+	assert_int_equal(mlx5dv_devx_get_event(NULL, &hdr, sizeof(hdr)), -1);
+	assert_int_equal(errno, EINVAL);
+	mlx5dv_devx_destroy_event_channel(NULL);
+	errno = 0;
+	assert_int_equal(ibv_get_async_event(NULL, &event), -1);
+	assert_int_equal(errno, EINVAL);
+	errno = 0;
+	assert_int_equal(ibv_get_async_event(ctx, NULL), -1);
+	assert_int_equal(errno, EINVAL);
+	ibv_ack_async_event(NULL);
+	ibv_ack_async_event(&event);
 }
 
 static void front_door_null(void **state)
@@ -240,6 +260,20 @@ static void foreign_handles_without_rdma_core(void **state)
 	ibv_free_device_list((struct ibv_device **)&o);
 }
 
+static void foreign_channels_without_rdma_core(void **state)
+{
+	struct mlx5dv_devx_event_channel nobodys = { .fd = -1 };
+	struct mlx5dv_devx_async_event_hdr hdr;
+	uint16_t port_change = 9;
+
+	errno = 0;
+	assert_int_equal(mlx5dv_devx_get_event(&nobodys, &hdr, sizeof(hdr)), -1);
+	assert_int_equal(errno, EINVAL);
+	mlx5dv_devx_destroy_event_channel(&nobodys);
+	assert_int_equal(mlx5dv_devx_subscribe_devx_event(&nobodys, NULL, sizeof(port_change), &port_change, 0), EINVAL);
+	assert_int_equal(mlx5dv_devx_subscribe_devx_event_fd(&nobodys, 0, NULL, port_change), EINVAL);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -247,6 +281,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(every_call_on_a_closed_context),
 		cmocka_unit_test(every_call_on_null),
 		cmocka_unit_test(handles_inside_arguments),
+		cmocka_unit_test(events_of_nobody),
 		cmocka_unit_test(front_door_null),
 		cmocka_unit_test(open_checks_its_attributes),
 		cmocka_unit_test(open_reads_only_the_older_struct),
@@ -254,6 +289,7 @@ int main(int argc, char **argv)
 	};
 	const struct CMUnitTest alone[] = {
 		cmocka_unit_test(foreign_handles_without_rdma_core),
+		cmocka_unit_test(foreign_channels_without_rdma_core),
 	};
 	bool without = argc > 1 && !strcmp(argv[1], "alone");
 	int ret = 0;

@@ -12,7 +12,7 @@ import sys
 
 # What rdma-core exports and we leave to it (src/api/pass.c says why).
 LEFT = re.compile(r'''
-    ibv_(copy_(ah_attr|path_rec|qp_attr)_\w+|ack_async_event|import_device|fork_init|is_fork_initialized|
+    ibv_(copy_(ah_attr|path_rec|qp_attr)_\w+|import_device|fork_init|is_fork_initialized|
          do(fork|ntfork)_range|dontfork_range|get_sysfs_path|read_sysfs_file|rate_to_\w+|\w+_str) |
     m\w+_to_ibv_rate |
     _mlx5dv_mkey_check |

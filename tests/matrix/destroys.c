@@ -28,7 +28,11 @@ static bool no_write(void *host, uint64_t addr, const void *src, size_t len)
 	return false;
 }
 
-static const struct hca_host host = { .read = no_memory, .write = no_write };
+static void no_event(void *host_, const struct hca_event *ev)
+{
+}
+
+static const struct hca_host host = { .read = no_memory, .write = no_write, .event = no_event };
 
 /* Status; the rest of the outbox is looked at too. */
 static int command(uint32_t inlen, uint32_t outlen, int want)

@@ -82,9 +82,17 @@ static bool host_write(void *host, uint64_t addr, const void *src, size_t len)
 	return true;
 }
 
+static void host_event(void *host, const struct hca_event *ev)
+{
+	struct dev *d = host;
+
+	d->last_event = *ev;
+	d->n_events++;
+}
+
 int dev_setup(void **state)
 {
-	static const struct hca_host ops = { host_read, host_write };
+	static const struct hca_host ops = { host_read, host_write, host_event };
 	const struct hca_config config = { .profile = HCA_CX7, .latency = 1000, .timeout = 1000000000, .seed = 1 };
 	struct dev *d = calloc(1, sizeof(*d));
 

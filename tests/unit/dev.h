@@ -26,6 +26,8 @@ struct dev {
 	uint8_t *mem;
 	bool deny; /* the host refuses every access */
 	unsigned int n_reads, n_writes;
+	unsigned int n_events;
+	struct hca_event last_event;
 	uint64_t now;
 };
 
@@ -73,6 +75,7 @@ int run_mkey_tests(void);
 int run_cq_tests(void);
 int run_qp_tests(void);
 int run_caps_tests(void);
+int run_event_tests(void);
 /* Transport and queues. */
 int run_tis_tests(void);
 /* Steering. */

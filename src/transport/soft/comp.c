@@ -83,7 +83,7 @@ static void comp_fini(struct fdq *q)
 	pool_destroy(&c->pool);
 }
 
-static const struct fdq_ops comp_ops = { comp_empty, comp_take, comp_drop, comp_fini };
+static const struct fdq_ops comp_ops = { comp_empty, comp_take, comp_drop, NULL, comp_fini };
 
 struct mlx5dv_devx_cmd_comp *soft_comp_create(struct ibv_context *ibv)
 {

@@ -52,17 +52,17 @@ static void destroy_uctx(struct soft_device *dev, uint16_t uid)
 
 static int open_fds(struct ibv_context *ibv)
 {
+	int err;
+
 	ibv->cmd_fd = eventfd(0, EFD_CLOEXEC);
 	if (ibv->cmd_fd < 0)
 		return errno;
-	ibv->async_fd = eventfd(0, EFD_CLOEXEC);
-	if (ibv->async_fd < 0) {
-		int err = errno;
-
+	err = soft_async_open(soft_ctx(ibv));
+	if (err)
 		close(ibv->cmd_fd);
-		return err;
-	}
-	return 0;
+	else
+		ibv->async_fd = soft_ctx(ibv)->async.q.fd;
+	return err;
 }
 
 /* The device thread runs while contexts are open. Registry's lock held by neither. */
@@ -141,7 +141,7 @@ leave:
 	leave_device(dev);
 close_fds:
 	close(ctx->ibv.cmd_fd);
-	close(ctx->ibv.async_fd);
+	fdq_destroy(&ctx->async.q);
 free_ctx:
 	slab_free(&soft_contexts, ctx);
 put:
@@ -187,7 +187,7 @@ int soft_close(struct ibv_context *ibv)
 	destroy_uctx(dev, ctx->uid);
 	leave_device(dev);
 	close(ibv->cmd_fd);
-	close(ibv->async_fd);
+	fdq_destroy(&ctx->async.q);
 	pthread_mutex_destroy(&ctx->lock);
 	pthread_mutex_destroy(&ibv->mutex);
 	slab_free(&soft_contexts, ctx);

@@ -61,6 +61,7 @@ ODX_EXPORT int odx_soft_remove(struct ibv_device *ibv)
 	if (!atomic_exchange(&dev->removed, true)) {
 		hca_remove(dev->hca);
 		soft_pump(dev);
+		soft_async_fatal(dev);
 	}
 	pthread_mutex_unlock(&dev->model);
 	fdqs_removed(dev); /* by a second caller too: it is done when either returns */
@@ -116,6 +117,51 @@ ODX_EXPORT int odx_soft_traffic(struct ibv_device *ibv, uint32_t counter_id, uin
 	else if (!hca_traffic(dev->hca, counter_id, packets, octets))
 		err = ENOENT;
 	leave(dev);
+	return err;
+}
+
+ODX_EXPORT int odx_soft_port(struct ibv_device *ibv, uint32_t port, int up)
+{
+	int err;
+	struct soft_device *dev = enter(ibv, &err);
+
+	if (!dev)
+		return err;
+	if (atomic_load(&dev->removed))
+		err = EIO;
+	else if (!hca_port(dev->hca, port, up))
+		err = EINVAL;
+	leave(dev);
+	return err;
+}
+
+ODX_EXPORT int odx_soft_event(struct ibv_device *ibv, struct mlx5dv_devx_obj *obj, uint16_t event, uint8_t syndrome)
+{
+	/* By what the model says. */
+	static const int errors[] = { [HCA_NO_OBJECT] = ENOENT, [HCA_NO_EVENT] = EINVAL, [HCA_NOT_NOW] = EBUSY };
+	const struct soft_obj *o = (struct soft_obj *)obj;
+	struct soft_context *ctx;
+	struct soft_device *dev;
+	int err;
+
+	if (!ibv || !obj)
+		return EINVAL;
+	if (!slab_owns(&soft_objs, obj))
+		return ENOENT;
+	err = soft_obj_read_lock(obj, &ctx);
+	if (err)
+		return err == EBADF ? ENOENT : err;
+	dev = enter(ibv, &err);
+	if (dev) {
+		if (ctx->dev != dev)
+			err = ENOENT;
+		else if (atomic_load(&dev->removed))
+			err = EIO;
+		else
+			err = errors[hca_event(dev->hca, (uint16_t)(o->key >> 32), (uint32_t)o->key, event, syndrome)];
+		leave(dev);
+	}
+	soft_obj_read_unlock(obj);
 	return err;
 }
 

@@ -85,6 +85,7 @@ static void device_free(struct soft_device *dev)
 	pthread_mutex_destroy(&dev->queue_lock);
 	pthread_mutex_destroy(&dev->model);
 	free(dev->umems);
+	free(dev->subs.buckets);
 	free(dev);
 }
 

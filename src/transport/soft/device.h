@@ -34,6 +34,27 @@ struct soft_umem_slot {
 	uint32_t next_free; /* index + 1 */
 };
 
+/* Event subscriptions (channel.c), in the order in which they were made. */
+struct soft_sub;
+struct soft_sub_list {
+	struct soft_sub *first, **end; /* end means something only when there is a first */
+};
+
+/* By event, kind of object and id. */
+struct soft_sub_table {
+	struct soft_sub_list *buckets;
+	uint32_t n, n_buckets;
+};
+
+/* Of one context: what ibv_get_async_event() reads (async.c). */
+struct soft_async_event;
+struct soft_async {
+	struct fdq q;
+	struct soft_async_event *head, *tail; /* under the queue's lock, as fatal */
+	bool fatal;
+	struct soft_async *next;              /* of the device, under the model's lock */
+};
+
 struct soft_device {
 	struct soft_device *next;     /* in the registry's list, oldest first */
 	struct soft_handle *handle;
@@ -44,11 +65,13 @@ struct soft_device {
 	unsigned int n_contexts;      /* under the registry's lock, as refs */
 	unsigned int refs;            /* handle, contexts, queues */
 
-	pthread_mutex_t model;        /* hca, umems, waiters, manual_now */
+	pthread_mutex_t model;        /* hca, umems, waiters, manual_now, subscriptions */
 	struct hca *hca;
 	uint64_t manual_now;
 	struct soft_umem_slot *umems;
 	uint32_t n_umems, free_umem;
+	struct soft_sub_table subs;
+	struct soft_async *asyncs;
 
 	pthread_mutex_t queue_lock;   /* all below */
 	pthread_cond_t wake;
@@ -72,6 +95,7 @@ struct soft_context {
 	pthread_mutex_t lock;                    /* the list of children */
 	struct soft_child *oldest, *newest;      /* objects and umems in the order of their creation */
 	struct fdq *queues;                      /* under the registry's lock */
+	struct soft_async async;                 /* ibv.async_fd is its descriptor */
 	void *slab_link;
 };
 
@@ -88,6 +112,7 @@ struct soft_obj {
 	uint32_t n_ids;             /* how many ids it covers: a bulk of flow counters has many */
 	atomic_int lock;            /* users; -1: being destroyed. As the kernel's: nobody waits */
 	struct soft_child child;
+	struct soft_sub_list subs;  /* to its events; under the model's lock */
 	void *slab_link;
 };
 
@@ -131,7 +156,7 @@ int soft_fork_init(void); /* once; later calls are cheap. 0 or an errno value */
 
 /* --- device.c */
 extern pthread_mutex_t soft_registry;
-extern struct slab soft_handles, soft_contexts, soft_objs, soft_umems, soft_comps;
+extern struct slab soft_handles, soft_contexts, soft_objs, soft_umems, soft_comps, soft_channels;
 
 struct soft_device *soft_device_get(struct ibv_device *dev, int *err); /* with a reference; NULL: *err */
 void soft_device_put(struct soft_device *dev);
@@ -197,5 +222,24 @@ int soft_obj_query_async(struct mlx5dv_devx_obj *obj, const void *in, size_t inl
 			 struct mlx5dv_devx_cmd_comp *comp);
 /* A chain (by hca.next) of n ended commands of one completion. */
 void soft_comp_push(struct soft_comp *c, struct hca_cmd *head, struct hca_cmd *tail, unsigned int n);
+
+/* --- channel.c */
+bool soft_owns_channel(const struct mlx5dv_devx_event_channel *channel);
+struct mlx5dv_devx_event_channel *soft_channel_create(struct ibv_context *ctx, uint32_t flags);
+void soft_channel_destroy(struct mlx5dv_devx_event_channel *channel);
+/* bytes: of the list. eventfd: NULL: the channel is told. */
+int soft_subscribe(struct mlx5dv_devx_event_channel *channel, struct mlx5dv_devx_obj *obj, const uint16_t *events, size_t bytes,
+		   uint64_t cookie, const int *eventfd);
+ssize_t soft_channel_get(struct mlx5dv_devx_event_channel *channel, struct mlx5dv_devx_async_event_hdr *data, size_t len);
+void soft_subs_end(struct soft_device *dev, struct soft_obj *obj); /* the object goes */
+/* The model's lock is held. */
+void soft_channels_event(struct soft_device *dev, const struct hca_event *ev);
+
+/* --- async.c */
+int soft_async_open(struct soft_context *ctx); /* 0 or an errno value; fdq_destroy() ends it */
+int soft_async_get(struct ibv_context *ctx, struct ibv_async_event *event);
+/* The model's lock is held. */
+void soft_async_event(struct soft_device *dev, const struct hca_event *ev);
+void soft_async_fatal(struct soft_device *dev);
 
 #endif

@@ -254,6 +254,8 @@ bool fdq_destroy(struct fdq *q)
 	pthread_mutex_unlock(&q->lock);
 
 	unlist(q);
+	if (q->ops->retire)
+		q->ops->retire(q);
 	pthread_mutex_lock(&q->lock);
 	q->ops->fini(q);
 	close_fds(q);
@@ -279,21 +281,40 @@ static int wait_token(struct fdq *q)
 	return fcntl(q->reader, F_GETFL) & O_NONBLOCK ? EAGAIN : EIO;
 }
 
-ssize_t fdq_get(struct fdq *q, void *buf, size_t len)
+int fdq_enter(struct fdq *q, struct soft_context **ctx)
 {
-	int slept = 0;
-	ssize_t n;
+	int err = 0;
 
 	if (!q || !q->has_lock)
-		return -EBADF;
+		return EBADF;
 	if (q->fork_gen != soft_fork_gen)
-		return -EIO;
+		return EIO; /* of the parent: its lock may have been held at the fork */
 	pthread_mutex_lock(&q->lock);
-	if (q->destroyed || q->fd < 0) {
-		pthread_mutex_unlock(&q->lock);
-		return -EBADF;
-	}
-	q->users++;
+	if (q->destroyed || q->fd < 0)
+		err = EBADF;
+	else
+		q->users++;
+	*ctx = q->ctx;
+	pthread_mutex_unlock(&q->lock);
+	return err;
+}
+
+void fdq_leave(struct fdq *q)
+{
+	pthread_mutex_lock(&q->lock);
+	leave(q);
+	pthread_mutex_unlock(&q->lock);
+}
+
+ssize_t fdq_get(struct fdq *q, void *buf, size_t len)
+{
+	struct soft_context *ctx;
+	int slept = 0, err = fdq_enter(q, &ctx);
+	ssize_t n;
+
+	if (err)
+		return -err;
+	pthread_mutex_lock(&q->lock);
 	while ((n = q->destroyed ? -EBADF : q->ops->take(q, buf, len)) == -EAGAIN && !slept) {
 		pthread_mutex_unlock(&q->lock);
 		slept = wait_token(q);

@@ -21,6 +21,7 @@ struct fdq_ops {
 	bool (*empty)(const struct fdq *q);
 	ssize_t (*take)(struct fdq *q, void *buf, size_t len); /* the oldest: its bytes, or a negative errno; -EAGAIN: none */
 	void (*drop)(struct fdq *q);                           /* all that is queued */
+	void (*retire)(struct fdq *q);                         /* without the lock: being destroyed, nobody is inside; may be NULL */
 	void (*fini)(struct fdq *q);                           /* the last thing before the descriptors are closed */
 };
 
@@ -62,6 +63,13 @@ bool fdq_any(void); /* is there one at all? */
 
 /* The oldest record, waited for as the descriptor's O_NONBLOCK says. Its bytes, or a negative errno value. */
 ssize_t fdq_get(struct fdq *q, void *buf, size_t len);
+
+/*
+ * Keeps it from being destroyed until fdq_leave(), by a caller who does not wait meanwhile. *ctx: NULL when its context was
+ * closed. 0, or EBADF, EIO.
+ */
+int fdq_enter(struct fdq *q, struct soft_context **ctx);
+void fdq_leave(struct fdq *q);
 
 /* Lock held: something is queued; or nothing any more. */
 void fdq_filled(struct fdq *q);

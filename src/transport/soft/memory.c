@@ -42,7 +42,13 @@ static bool host_write(void *host, uint64_t addr, const void *src, size_t len)
 	return remote.iov_base && process_vm_writev(getpid(), &local, 1, &remote, 1, 0) == (ssize_t)len;
 }
 
-const struct hca_host soft_host_ops = { host_read, host_write };
+static void host_event(void *host, const struct hca_event *ev)
+{
+	soft_channels_event(host, ev);
+	soft_async_event(host, ev);
+}
+
+const struct hca_host soft_host_ops = { host_read, host_write, host_event };
 
 /* Model's lock held, here and below. */
 int soft_umem_map(struct soft_device *dev, uint64_t addr, uint64_t len, bool writable, uint32_t *slot)

@@ -38,8 +38,9 @@ static struct soft_obj *obj_of(struct soft_child *c)
 	return (struct soft_obj *)((char *)c - offsetof(struct soft_obj, child));
 }
 
-static void bury_obj(struct soft_obj *obj)
+static void bury_obj(struct soft_device *dev, struct soft_obj *obj)
 {
+	soft_subs_end(dev, obj);
 	__atomic_store_n(&obj->pub.context, NULL, __ATOMIC_RELEASE);
 	slab_free(&soft_objs, obj);
 }
@@ -49,7 +50,7 @@ void soft_child_bury(struct soft_device *dev, struct soft_child *c)
 	if (c->is_umem)
 		soft_umem_bury(dev, (struct soft_umem *)((char *)c - offsetof(struct soft_umem, child)));
 	else
-		bury_obj(obj_of(c));
+		bury_obj(dev, obj_of(c));
 }
 
 /* A stale handle has no context; the object may die between the load and the lock, so it is looked at again. */
@@ -143,6 +144,7 @@ struct mlx5dv_devx_obj *soft_obj_create(struct ibv_context *ibv, const void *in,
 	obj->n_ids = rules_span(in);
 	rules_stamp_uid(obj->child.destroy, ctx->uid);
 	obj->child.is_umem = false;
+	obj->subs.first = NULL;
 	atomic_store(&obj->lock, 0);
 	__atomic_store_n(&obj->pub.context, ibv, __ATOMIC_RELEASE);
 	soft_child_add(ctx, &obj->child);
@@ -209,7 +211,7 @@ int soft_obj_destroy(struct mlx5dv_devx_obj *pub)
 	}
 	soft_child_drop(ctx, &obj->child);
 	atomic_store(&obj->lock, 0);
-	bury_obj(obj);
+	bury_obj(ctx->dev, obj);
 	return 0;
 
 unlock:

@@ -167,3 +167,33 @@ bool rules_cq_eqn(const uint8_t *in, size_t inlen, uint32_t *eqn)
 	*eqn = (uint32_t)PRM_GET(&cqc, cqc, c_eqn_or_apu_element);
 	return !cqc.bad && !PRM_GET(&cqc, cqc, apu_cq);
 }
+
+/* The events whose objects are told apart by the kind of queue. Linux, devx.c, is_legacy_obj_event_num. */
+static const uint8_t queue_events[] = {
+	0x00, 0x01, 0x02, 0x03, 0x04, 0x05, 0x07, 0x10, 0x11, 0x12, 0x13, 0x14, 0x1c, 0x1d,
+};
+
+/* The kind of queue (MLX5_EVENT_QUEUE_TYPE_*), and the object's type in other events (MLX5_OBJ_TYPE_*). Linux, mlx5_ifc.h. */
+static const struct {
+	uint16_t opcode, queue, type;
+} event_objects[] = {
+	{ PRM_OP_CREATE_MKEY, 0, 0xff01 },    { PRM_OP_CREATE_QP, 0, 0xff02 },  { PRM_OP_CREATE_PSV, 0, 0xff03 },
+	{ PRM_OP_CREATE_RMP, 1, 0xff04 },     { PRM_OP_CREATE_XRC_SRQ, 0, 0xff05 },
+	{ PRM_OP_CREATE_RQ, 1, 0xff06 },      { PRM_OP_CREATE_SQ, 2, 0xff07 },  { PRM_OP_CREATE_TIR, 0, 0xff08 },
+	{ PRM_OP_CREATE_TIS, 0, 0xff09 },     { PRM_OP_CREATE_DCT, 6, 0xff0a }, { PRM_OP_CREATE_XRQ, 0, 0xff0b },
+	{ PRM_OP_CREATE_RQT, 0, 0xff0e },     { PRM_OP_ALLOC_FLOW_COUNTER, 0, 0xff0f },
+	{ PRM_OP_CREATE_CQ, 0, 0xff10 },
+};
+
+uint16_t rules_event_object(uint64_t key, uint16_t event)
+{
+	uint16_t opcode = (uint16_t)(key >> 32);
+	bool queue = event <= UINT8_MAX && memchr(queue_events, event, sizeof(queue_events));
+
+	if (opcode == PRM_OP_CREATE_GENERAL_OBJECT)
+		return queue ? 0 : (uint16_t)(key >> 48);
+	for (size_t i = 0; i < sizeof(event_objects) / sizeof(event_objects[0]); i++)
+		if (event_objects[i].opcode == opcode)
+			return queue ? event_objects[i].queue : event_objects[i].type;
+	return 0;
+}

@@ -31,6 +31,9 @@ bool rules_create_len_ok(const uint8_t *in, size_t inlen);
 /* CREATE_CQ that is not for an APU, with its context inside the inbox: the EQN that it names. */
 bool rules_cq_eqn(const uint8_t *in, size_t inlen, uint32_t *eqn);
 
+/* How Linux tells the kinds of objects of an event apart (devx.c, get_dec_obj_type). */
+uint16_t rules_event_object(uint64_t key, uint16_t event);
+
 uint16_t rules_tunnel_id(const uint8_t *in);
 void rules_stamp_uid(uint8_t *in, uint16_t uid);
 

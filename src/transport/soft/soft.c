@@ -40,4 +40,10 @@ const struct odx_transport_ops odx_soft_transport = {
 	.comp_destroy = soft_comp_destroy,
 	.obj_query_async = soft_obj_query_async,
 	.comp_get = soft_comp_get,
+	.owns_channel = soft_owns_channel,
+	.channel_create = soft_channel_create,
+	.channel_destroy = soft_channel_destroy,
+	.subscribe = soft_subscribe,
+	.event_get = soft_channel_get,
+	.async_get = soft_async_get,
 };

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Events. The model has no data path, so that most of what raises one on a real device cannot happen here: the embedder asks
+ * for it, and the device does to the object what the event reports, and reports it.
+ */
+#include <string.h>
+
+#include "events.h"
+#include "types.h"
+
+/* Subtypes of a port change. Linux, include/linux/mlx5/device.h. */
+#define PORT_DOWN 0x1u
+#define PORT_ACTIVE 0x4u
+
+/* Which work queue number an event carries. Linux, include/linux/mlx5/mlx5_ifc.h: MLX5_EVENT_QUEUE_TYPE_QP. */
+#define QUEUE_QP 0u
+
+/*
+ * Events by object: which create command makes the object, and how Linux tells the kinds of objects of an event apart
+ * (drivers/infiniband/hw/mlx5/devx.c, get_event_obj_type: for these the queue type, and 0 for a CQ).
+ */
+static const struct row {
+	uint8_t event;
+	uint16_t made_by;
+	enum obj_type type;
+	uint16_t obj_type;
+	bool (*effect)(struct hca_obj *obj, uint8_t event, uint8_t syndrome);
+} rows[] = {
+	{ EVENT_COMP, PRM_OP_CREATE_CQ, OBJ_CQ, 0, cq_event },
+	{ EVENT_CQ_ERROR, PRM_OP_CREATE_CQ, OBJ_CQ, 0, cq_event },
+	{ EVENT_PATH_MIG, PRM_OP_CREATE_QP, OBJ_QP, QUEUE_QP, qp_event },
+	{ EVENT_PATH_MIG_FAILED, PRM_OP_CREATE_QP, OBJ_QP, QUEUE_QP, qp_event },
+	{ EVENT_COMM_EST, PRM_OP_CREATE_QP, OBJ_QP, QUEUE_QP, qp_event },
+	{ EVENT_WQ_CATAS_ERROR, PRM_OP_CREATE_QP, OBJ_QP, QUEUE_QP, qp_event },
+	{ EVENT_WQ_INVAL_REQ_ERROR, PRM_OP_CREATE_QP, OBJ_QP, QUEUE_QP, qp_event },
+	{ EVENT_WQ_ACCESS_ERROR, PRM_OP_CREATE_QP, OBJ_QP, QUEUE_QP, qp_event },
+};
+
+struct prm_box event_new(struct hca_event *ev, uint8_t type, uint8_t subtype)
+{
+	struct prm_box eqe;
+
+	*ev = (struct hca_event){ .type = type };
+	eqe = prm_out(ev->eqe, sizeof(ev->eqe));
+	PRM_SET(&eqe, eqe, event_type, type);
+	PRM_SET(&eqe, eqe, event_sub_type, subtype);
+	return PRM_SUB(&eqe, eqe, event_data);
+}
+
+void hca_raise(struct hca *h, const struct hca_event *ev, uint16_t uid)
+{
+	h->ops.event(h->host, ev);
+}
+
+bool hca_port(struct hca *h, uint32_t port, bool up)
+{
+	struct hca_event ev;
+	struct prm_box data;
+
+	if (!port || port > NUM_PORTS)
+		return false;
+	if (h->port_down == !up)
+		return true;
+	h->port_down = !up;
+	data = event_new(&ev, EVENT_PORT_CHANGE, up ? PORT_ACTIVE : PORT_DOWN);
+	PRM_SET(&data, port_state_change_event, port_num, port);
+	hca_raise(h, &ev, 0);
+	return true;
+}
+
+/* What the event says of its object: a layout by event type. */
+static void describe(struct prm_box *data, const struct row *row, uint32_t id, uint8_t syndrome)
+{
+	switch (row->event) {
+	case EVENT_COMP:
+		PRM_SET(data, comp_event, cq_number, id);
+		break;
+	case EVENT_CQ_ERROR:
+		PRM_SET(data, cq_error, cqn, id);
+		PRM_SET(data, cq_error, syndrome, syndrome);
+		break;
+	default:
+		PRM_SET(data, qp_events, type, row->obj_type);
+		PRM_SET(data, qp_events, qpn_rqn_sqn, id);
+	}
+}
+
+enum hca_raised hca_event(struct hca *h, uint16_t made_by, uint32_t id, uint16_t event, uint8_t syndrome)
+{
+	struct hca_event ev;
+	struct hca_obj *obj;
+	struct prm_box data;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct row *row = &rows[i];
+
+		if (row->event != event || row->made_by != made_by)
+			continue;
+		obj = obj_in_entry(obj_peek(h, row->type, id));
+		if (!obj || obj->type != row->type)
+			return HCA_NO_OBJECT;
+		if (!row->effect(obj, row->event, syndrome))
+			return HCA_NOT_NOW;
+		data = event_new(&ev, row->event, 0);
+		ev.affiliated = true;
+		ev.obj_type = row->obj_type;
+		ev.obj_id = id;
+		describe(&data, row, id, syndrome);
+		hca_raise(h, &ev, obj->uid);
+		return HCA_RAISED;
+	}
+	return HCA_NO_EVENT;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Events: which ones this device raises, on what, and what they do to it (events.c); event queues (eq.c). */
+#ifndef HCA_EVENTS_H
+#define HCA_EVENTS_H
+
+#include "model.h"
+
+/* Event types. Linux, include/linux/mlx5/device.h, enum mlx5_event. */
+enum {
+	EVENT_COMP = 0x00,
+	EVENT_PATH_MIG = 0x01,
+	EVENT_COMM_EST = 0x02,
+	EVENT_CQ_ERROR = 0x04,
+	EVENT_WQ_CATAS_ERROR = 0x05,
+	EVENT_PATH_MIG_FAILED = 0x07,
+	EVENT_PORT_CHANGE = 0x09,
+	EVENT_WQ_INVAL_REQ_ERROR = 0x10,
+	EVENT_WQ_ACCESS_ERROR = 0x11,
+};
+
+/* What device_event_cap offers: bit n of the first 64 is event n. Event 0 needs no bit: it is every CQ's. */
+#define EVENT_BIT(name) (UINT64_C(1) << EVENT_##name)
+#define EVENTS_AFFILIATED                                                                                            \
+	(EVENT_BIT(PATH_MIG) | EVENT_BIT(COMM_EST) | EVENT_BIT(CQ_ERROR) | EVENT_BIT(WQ_CATAS_ERROR) |               \
+	 EVENT_BIT(PATH_MIG_FAILED) | EVENT_BIT(WQ_INVAL_REQ_ERROR) | EVENT_BIT(WQ_ACCESS_ERROR))
+#define EVENTS_UNAFFILIATED EVENT_BIT(PORT_CHANGE)
+
+/* An EQE with type and subtype; the rest of ev is the caller's. */
+struct prm_box event_new(struct hca_event *ev, uint8_t type, uint8_t subtype);
+/* To the event queues that want it, of this uid if it is affiliated, and to the host. */
+void hca_raise(struct hca *h, const struct hca_event *ev, uint16_t uid);
+
+/* What the event does to the object; false: the object's state, or the syndrome, does not allow it, and nothing changed. */
+bool cq_event(struct hca_obj *cq, uint8_t event, uint8_t syndrome); /* cq.c */
+bool qp_event(struct hca_obj *qp, uint8_t event, uint8_t syndrome); /* qp.c */
+
+#endif
