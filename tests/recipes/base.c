@@ -6,8 +6,8 @@
 
 const struct recipe rcp_pd = {
 	.name = "pd",
-	.create = { CMD(ALLOC_PD, alloc_pd), .id = { PRM_F_alloc_pd_out__pd } },
-	.destroy = { CMD(DEALLOC_PD, dealloc_pd), .id = { PRM_F_dealloc_pd_in__pd } },
+	.create = { CMD(ALLOC_PD, alloc_pd), { PRM_F_alloc_pd_out__pd }, NO_FIELDS },
+	.destroy = { CMD(DEALLOC_PD, dealloc_pd), { PRM_F_dealloc_pd_in__pd }, NO_FIELDS },
 };
 
 /* Through the API this is mlx5dv_devx_umem_reg: a program may not send the command. */
@@ -17,7 +17,7 @@ const struct recipe rcp_umem = {
 		    { PRM_F_create_umem_out__umem_id },
 		    { IN(create_umem_in, umem, umem, num_of_mtt, 2),
 		      { PRM_SZ_create_umem_in * 8, 2 * PRM_SZ_mtt * 8, RCP_MTTS, 0 } } },
-	.destroy = { CMD(DESTROY_UMEM, destroy_umem), .id = { PRM_F_destroy_umem_in__umem_id } },
+	.destroy = { CMD(DESTROY_UMEM, destroy_umem), { PRM_F_destroy_umem_in__umem_id }, NO_FIELDS },
 };
 
 const struct recipe rcp_mkey = {
@@ -30,8 +30,8 @@ const struct recipe rcp_mkey = {
 		      IN(create_mkey_in, memory_key_mkey_entry, mkc, mkey_7_0, RCP_MKEY_TAG),
 		      IN_REF(create_mkey_in, memory_key_mkey_entry, mkc, pd, PD),
 		      IN(create_mkey_in, memory_key_mkey_entry, mkc, len, 4096) } },
-	.query = { CMD(QUERY_MKEY, query_mkey), .id = { PRM_F_query_mkey_in__mkey_index } },
-	.destroy = { CMD(DESTROY_MKEY, destroy_mkey), .id = { PRM_F_destroy_mkey_in__mkey_index } },
+	.query = { CMD(QUERY_MKEY, query_mkey), { PRM_F_query_mkey_in__mkey_index }, NO_FIELDS },
+	.destroy = { CMD(DESTROY_MKEY, destroy_mkey), { PRM_F_destroy_mkey_in__mkey_index }, NO_FIELDS },
 };
 
 const struct recipe rcp_cq = {
@@ -44,21 +44,21 @@ const struct recipe rcp_cq = {
 		      IN(create_cq_in, cq_context, cqc, dbr_umem_valid, 1),
 		      IN_REF(create_cq_in, cq_context, cqc, dbr_umem_id, UMEM),
 		      IN(create_cq_in, cq_context, cqc, dbr_addr, 1024) } },
-	.query = { CMD(QUERY_CQ, query_cq), .id = { PRM_F_query_cq_in__cqn } },
+	.query = { CMD(QUERY_CQ, query_cq), { PRM_F_query_cq_in__cqn }, NO_FIELDS },
 	.modify = { { { CMD(MODIFY_CQ, modify_cq), { PRM_F_modify_cq_in__cqn },
 			/* Period and count (Linux, include/linux/mlx5/device.h). */
 			{ SET(modify_cq_in, cq_umem_valid, 1), SET(modify_cq_in, modify_field_select_resize_field_select, 3),
 			  IN(modify_cq_in, cq_context, cqc, cq_period, 0x123),
 			  IN(modify_cq_in, cq_context, cqc, cq_max_count, 0x4567) } },
 		      0, PLACE_IN(query_cq_out, cq_context, cqc, cq_max_count), 0x4567 } },
-	.destroy = { CMD(DESTROY_CQ, destroy_cq), .id = { PRM_F_destroy_cq_in__cqn } },
+	.destroy = { CMD(DESTROY_CQ, destroy_cq), { PRM_F_destroy_cq_in__cqn }, NO_FIELDS },
 };
 
 const struct recipe rcp_q_counter = {
 	.name = "q counter",
-	.create = { CMD(ALLOC_Q_COUNTER, alloc_q_counter), .id = { PRM_F_alloc_q_counter_out__counter_set_id } },
-	.query = { CMD(QUERY_Q_COUNTER, query_q_counter), .id = { PRM_F_query_q_counter_in__counter_set_id } },
-	.destroy = { CMD(DEALLOC_Q_COUNTER, dealloc_q_counter), .id = { PRM_F_dealloc_q_counter_in__counter_set_id } },
+	.create = { CMD(ALLOC_Q_COUNTER, alloc_q_counter), { PRM_F_alloc_q_counter_out__counter_set_id }, NO_FIELDS },
+	.query = { CMD(QUERY_Q_COUNTER, query_q_counter), { PRM_F_query_q_counter_in__counter_set_id }, NO_FIELDS },
+	.destroy = { CMD(DEALLOC_Q_COUNTER, dealloc_q_counter), { PRM_F_dealloc_q_counter_in__counter_set_id }, NO_FIELDS },
 	.max = 200,
 };
 
@@ -71,5 +71,5 @@ const struct recipe rcp_flow_counter = {
 			   PRM_SZ_query_flow_counter_out + PRM_SZ_traffic_counter), { PRM_F_query_flow_counter_in__flow_counter_id },
 		   { SET(query_flow_counter_in, num_of_counters, 1) } },
 	.destroy = { CMD(DEALLOC_FLOW_COUNTER, dealloc_flow_counter),
-		     .id = { PRM_F_dealloc_flow_counter_in__flow_counter_id } },
+		     { PRM_F_dealloc_flow_counter_in__flow_counter_id }, NO_FIELDS },
 };

@@ -26,7 +26,7 @@ const struct recipe rcp_qp = {
 		      IN(create_qp_in, qpc, qpc, log_rq_size, 4), IN(create_qp_in, qpc, qpc, log_rq_stride, 2),
 		      IN_KIND(create_qp_in, qpc, qpc, uar_page, RCP_UAR), IN(create_qp_in, qpc, qpc, dbr_umem_valid, 1),
 		      IN_REF(create_qp_in, qpc, qpc, dbr_umem_id, UMEM), IN(create_qp_in, qpc, qpc, dbr_addr, 2048) } },
-	.query = { CMD_LEN(QUERY_QP, query_qp, PRM_SZ_query_qp_in, QP_BOX), { PRM_F_query_qp_in__qpn }, { { 0 } } },
+	.query = { CMD_LEN(QUERY_QP, query_qp, PRM_SZ_query_qp_in, QP_BOX), { PRM_F_query_qp_in__qpn }, NO_FIELDS },
 	.modify = {
 		{ { TRANSITION(RST2INIT_QP, rst2init_qp), { PATH(vhca_port_num, 1) } }, 0, SHOWS(state, INIT) },
 		{ { TRANSITION(INIT2INIT_QP, init2init_qp), { SET(rst2init_qp_in, opt_param_mask, OPT_Q_KEY), QPC(q_key, 0x1234) } },
@@ -37,11 +37,11 @@ const struct recipe rcp_qp = {
 		{ { TRANSITION(RTS2RTS_QP, rts2rts_qp), { SET(rst2init_qp_in, opt_param_mask, OPT_Q_KEY), QPC(q_key, 0x5678) } },
 		  0, SHOWS(q_key, 0x5678) },
 		/* Nothing puts a queue pair into SQERR: there is no data path. */
-		{ { TRANSITION(SQERR2RTS_QP, sqerr2rts_qp), { { 0 } } }, BAD_QP_STATE, SHOWS(state, RTS) },
-		{ { CMD(2ERR_QP, qp_2err), { PRM_F_qp_2err_in__qpn }, { { 0 } } },
+		{ { TRANSITION(SQERR2RTS_QP, sqerr2rts_qp), NO_FIELDS }, BAD_QP_STATE, SHOWS(state, RTS) },
+		{ { CMD(2ERR_QP, qp_2err), { PRM_F_qp_2err_in__qpn }, NO_FIELDS },
 		  0, SHOWS(state, ERR) },
-		{ { CMD(2RST_QP, qp_2rst), { PRM_F_qp_2rst_in__qpn }, { { 0 } } },
+		{ { CMD(2RST_QP, qp_2rst), { PRM_F_qp_2rst_in__qpn }, NO_FIELDS },
 		  0, SHOWS(state, 0) },
 	},
-	.destroy = { CMD(DESTROY_QP, destroy_qp), .id = { PRM_F_destroy_qp_in__qpn } },
+	.destroy = { CMD(DESTROY_QP, destroy_qp), { PRM_F_destroy_qp_in__qpn }, NO_FIELDS },
 };

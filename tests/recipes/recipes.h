@@ -13,7 +13,7 @@
 /* Parents before what refers to them. */
 #define RCP_LIST                                                                                                     \
 	RCP(PD, pd) RCP(UMEM, umem) RCP(MKEY, mkey) RCP(CQ, cq) RCP(Q_COUNTER, q_counter) RCP(FLOW_COUNTER, flow_counter) \
-	RCP(QP, qp)
+	RCP(QP, qp) RCP(TD, td) RCP(TIS, tis)
 
 enum rcp_id {
 #define RCP(upper, lower) RCP_##upper,

@@ -6,6 +6,7 @@
 /* The head of a command, with its lengths, or those of its layout. The place of its id comes next, then its fields. */
 #define CMD_LEN(op, layout, in, out) #layout "_in", PRM_OP_##op, 0, in, out
 #define CMD(op, layout) CMD_LEN(op, layout, PRM_SZ_##layout##_in, PRM_SZ_##layout##_out)
+#define NO_FIELDS { { 0 } }
 #define SET(layout, field, v) { PRM_F_##layout##__##field, RCP_VALUE, v }
 #define REF(layout, field, recipe) { PRM_F_##layout##__##field, RCP_PARENT, RCP_##recipe }
 
@@ -17,6 +18,8 @@
 	{ NEST(PRM_F_##layout##__##field, PRM_F_##inner##__##inner_field), RCP_VALUE, v }
 #define IN_REF(layout, field, inner, inner_field, recipe) \
 	{ NEST(PRM_F_##layout##__##field, PRM_F_##inner##__##inner_field), RCP_PARENT, RCP_##recipe }
+#define IN_OPT(layout, field, inner, inner_field, recipe) \
+	{ NEST(PRM_F_##layout##__##field, PRM_F_##inner##__##inner_field), RCP_OPTIONAL, RCP_##recipe }
 #define IN_KIND(layout, field, inner, inner_field, kind) \
 	{ NEST(PRM_F_##layout##__##field, PRM_F_##inner##__##inner_field), kind, 0 }
 
