@@ -23,6 +23,7 @@ static const struct {
 	{ "allocations", part_allocations },
 	{ "memory", part_memory },
 	{ "cost", part_cost },
+	{ "growth", part_growth },
 };
 
 #define N_PARTS (sizeof(parts) / sizeof(parts[0]))
@@ -159,7 +160,7 @@ int main(int argc, char **argv)
 			parts[p].run();
 	for (; i < argc; i++) {
 		if (!run_named(argv[i])) {
-			fprintf(stderr, "usage: bench [--quick] [latency|throughput|allocations|memory|cost]...\n");
+			fprintf(stderr, "usage: bench [--quick] [latency|throughput|allocations|memory|cost|growth]...\n");
 			return 2;
 		}
 	}

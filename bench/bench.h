@@ -81,6 +81,7 @@ void part_throughput(void);
 void part_cost(void);
 void part_memory(void);
 void part_allocations(void);
+void part_growth(void);
 
 /*
  * Where the scheduler puts two threads changes a hand-off several times over, so both sides are put in the same place: the nth CPU

@@ -4,6 +4,7 @@
 
 #include <malloc.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -39,6 +40,7 @@ bool count_works(void)
 extern void *__libc_malloc(size_t n);
 extern void *__libc_calloc(size_t n, size_t m);
 extern void *__libc_realloc(void *p, size_t n);
+extern void *__libc_memalign(size_t align, size_t n);
 extern void __libc_free(void *p);
 
 static void *counted(void *p)
@@ -69,6 +71,11 @@ void *realloc(void *p, size_t n)
 {
 	uncounted(p);
 	return counted(__libc_realloc(p, n));
+}
+
+void *aligned_alloc(size_t align, size_t n)
+{
+	return counted(__libc_memalign(align, n));
 }
 
 void free(void *p)

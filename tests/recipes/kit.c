@@ -17,22 +17,21 @@ int kit_open(struct kit *k, struct ibv_context *ctx)
 	memset(k->mem, 0, KIT_MEM);
 	err = mlx5dv_devx_query_eqn(ctx, 0, &k->env.eqn);
 	if (err)
-		free(k->mem);
+		kit_free(k);
 	return err;
 }
 
 int kit_close(struct kit *k)
 {
-	int err = 0;
-
 	for (int i = RCP_N; i-- > 0;) {
-		if (i == RCP_UMEM)
-			err = err ? err : mlx5dv_devx_umem_dereg(k->shared[i]);
-		else
-			err = err ? err : mlx5dv_devx_obj_destroy(k->shared[i]);
+		int err = i == RCP_UMEM ? mlx5dv_devx_umem_dereg(k->shared[i]) : mlx5dv_devx_obj_destroy(k->shared[i]);
+
+		if (err)
+			return err;
+		k->shared[i] = NULL;
 	}
 	kit_free(k);
-	return err;
+	return 0;
 }
 
 void kit_free(struct kit *k)

@@ -22,7 +22,7 @@ struct kit {
 
 /* 0 or an errno value. ctx stays the caller's. */
 int kit_open(struct kit *k, struct ibv_context *ctx);
-/* Gives the shared objects back, newest first. 0 or an errno value. */
+/* Gives the shared objects back, newest first. 0, or an errno value: then what is left may be tried again. */
 int kit_close(struct kit *k);
 void kit_free(struct kit *k); /* after the context closed, and took the objects along */
 

@@ -44,4 +44,5 @@ const struct recipe rcp_qp = {
 		  0, SHOWS(state, 0) },
 	},
 	.destroy = { CMD(DESTROY_QP, destroy_qp), { PRM_F_destroy_qp_in__qpn }, NO_FIELDS },
+	.max = 250000,
 };

@@ -23,6 +23,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "kit.h"
+
 #define COMMANDS 40u
 
 #define CHECK(x)                                                                                                     \
@@ -193,7 +195,9 @@ struct run {
 	struct mlx5dv_devx_umem *umem;
 	struct mlx5dv_devx_obj *obj;
 	struct mlx5dv_devx_cmd_comp *comp;
-	unsigned int submitted, got;
+	struct kit kit;
+	struct mlx5dv_devx_obj *each[RCP_N]; /* an object of each type */
+	unsigned int submitted, got, made;
 	unsigned char seen[COMMANDS];
 };
 
@@ -248,6 +252,37 @@ static void get_all(struct run *r)
 		}                                                                                                    \
 	} while (0)
 
+/* Every object, asked and changed; parents come by themselves. False: something failed. */
+static bool make_each(struct run *r)
+{
+	for (int i = 0; i < RCP_N; i++) {
+		static uint8_t out[KIT_BOX];
+		uint32_t id;
+		int err = 0;
+
+		if (i == RCP_UMEM) /* made as others' parent */
+			continue;
+		r->each[i] = kit_create(&r->kit, (enum rcp_id)i, &id, out);
+		if (!r->each[i]) {
+			CHECK(sensible(errno));
+			return false;
+		}
+		if (recipes[i]->query.opcode)
+			err = kit_query(&r->kit, (enum rcp_id)i, r->each[i], id, out);
+		CHECK(!err || sensible(err));
+		for (unsigned int m = 0; !err && recipes[i]->modify[m].cmd.opcode; m++) {
+			err = kit_modify(&r->kit, (enum rcp_id)i, m, r->each[i], id, out);
+			CHECK(!err || sensible(err));
+			if (err == EREMOTEIO && out[0] == recipes[i]->modify[m].status)
+				err = 0;
+		}
+		if (err)
+			return false;
+		r->made++;
+	}
+	return true;
+}
+
 static void work(struct run *r, const char *spec, void *mem)
 {
 	uint8_t in[64] = { 0x09, 0x39 }, out[16];
@@ -259,6 +294,9 @@ static void work(struct run *r, const char *spec, void *mem)
 	MAKE(r->umem = mlx5dv_devx_umem_reg(r->ctx, mem, 8192, 1));
 	MAKE(r->obj = mlx5dv_devx_obj_create(r->ctx, in, 16, out, sizeof(out)));
 	memcpy(&id, out + 8, 4);
+	MAKE((errno = kit_open(&r->kit, r->ctx)) == 0);
+	if (!make_each(r))
+		return;
 	MAKE(r->comp = mlx5dv_devx_create_cmd_comp(r->ctx));
 	submit_all(r, id);
 	get_all(r);
@@ -270,6 +308,11 @@ static void undo(struct run *r)
 	int err;
 
 	mlx5dv_devx_destroy_cmd_comp(r->comp);
+	for (int i = RCP_N; i-- > 0;)
+		while ((err = mlx5dv_devx_obj_destroy(r->each[i])))
+			CHECK(sensible(err));
+	while (r->kit.ctx && (err = kit_close(&r->kit)))
+		CHECK(sensible(err));
 	while (r->obj && (err = mlx5dv_devx_obj_destroy(r->obj)))
 		CHECK(sensible(err));
 	while (r->umem && (err = mlx5dv_devx_umem_dereg(r->umem)))
@@ -297,7 +340,7 @@ static unsigned int fail_each(const char *spec, void *mem)
 		CHECK(atomic_load(&mappings) <= KEPT);
 		CHECK(open_fds() == fds);
 		if (atomic_load(&calls) < fail_at) {
-			CHECK(r.got == COMMANDS);
+			CHECK(r.got == COMMANDS && r.made == RCP_N - 1);
 			CHECK(atomic_load(&mappings) == KEPT);
 			return fail_at - 1;
 		}
