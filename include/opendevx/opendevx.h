@@ -18,6 +18,13 @@ extern "C" {
 #define OPENDEVX_VERSION_PATCH 0
 #define OPENDEVX_VERSION "0.1.0"
 
+/*
+ * Calls of libmlx5 that the distribution's header may be too old to declare; one that declares them too does no harm. Each has
+ * a manual page.
+ */
+struct mlx5dv_devx_uar;
+int mlx5dv_devx_uar_export_dmabuf_fd(struct mlx5dv_devx_uar *devx_uar);
+
 /* The version of the library that runs, as "major.minor.patch": a static string. Never blocks; any thread. Since 0.1.0. */
 const char *odx_version(void);
 

@@ -42,6 +42,21 @@ const struct odx_transport_ops *odx_channel_owner(const struct mlx5dv_devx_event
 	FIND(owns_channel, channel);
 }
 
+const struct odx_transport_ops *odx_uar_owner(const struct mlx5dv_devx_uar *uar)
+{
+	FIND(owns_uar, uar);
+}
+
+const struct odx_transport_ops *odx_pd_owner(const struct ibv_pd *pd)
+{
+	FIND(owns_pd, pd);
+}
+
+const struct odx_transport_ops *odx_mr_owner(const struct ibv_mr *mr)
+{
+	FIND(owns_mr, mr);
+}
+
 const struct odx_transport_ops *odx_transport_at(size_t i)
 {
 	return i < sizeof(transports) / sizeof(transports[0]) ? transports[i] : NULL;

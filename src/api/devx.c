@@ -3,35 +3,9 @@
  * The DEVX calls: whose handle is it, and on to its transport. What rdma-core made goes to libmlx5's own function, whose
  * objects have a private form; NULL is refused here, where libmlx5 would crash.
  */
-#include <errno.h>
 #include <opendevx/opendevx.h>
 
-#include "next.h"
-#include "own.h"
-
-/* libmlx5's definition of this function; when there is none, the handle is nobody's. */
-#define NEXT(name, version, none, ...)                                                                               \
-	do {                                                                                                         \
-		__typeof__(&(name)) next_ = (__typeof__(&(name)))odx_next_mlx5(#name, version);                      \
-		if (next_)                                                                                           \
-			return next_(__VA_ARGS__);                                                                   \
-		errno = EINVAL;                                                                                      \
-		return none;                                                                                         \
-	} while (0)
-
-/* libmlx5's ioctl leaves errno set beside the returned value; programs print it. */
-static int result(int err)
-{
-	if (err)
-		errno = err;
-	return err;
-}
-
-static void *null_argument(void)
-{
-	errno = EINVAL;
-	return NULL;
-}
+#include "call.h"
 
 ODX_EXPORT int mlx5dv_devx_general_cmd(struct ibv_context *ctx, const void *in, size_t inlen, void *out, size_t outlen)
 {
@@ -52,7 +26,7 @@ ODX_EXPORT struct mlx5dv_devx_obj *mlx5dv_devx_obj_create(struct ibv_context *ct
 	if (t)
 		return t->obj_create(ctx, in, inlen, out, outlen);
 	if (!ctx)
-		return null_argument();
+		return null_with(EINVAL);
 	NEXT(mlx5dv_devx_obj_create, "MLX5_1.7", NULL, ctx, in, inlen, out, outlen);
 }
 
@@ -110,7 +84,7 @@ ODX_EXPORT struct mlx5dv_devx_umem *mlx5dv_devx_umem_reg(struct ibv_context *ctx
 	if (t)
 		return t->umem_reg(ctx, &req);
 	if (!ctx)
-		return null_argument();
+		return null_with(EINVAL);
 	NEXT(mlx5dv_devx_umem_reg, "MLX5_1.7", NULL, ctx, addr, size, access);
 }
 
@@ -122,7 +96,7 @@ ODX_EXPORT struct mlx5dv_devx_umem *mlx5dv_devx_umem_reg_ex(struct ibv_context *
 	if (!t && ctx)
 		NEXT(mlx5dv_devx_umem_reg_ex, "MLX5_1.19", NULL, ctx, in);
 	if (!t || !in)
-		return null_argument();
+		return null_with(EINVAL);
 	if (in->comp_mask & ~(uint64_t)MLX5DV_UMEM_MASK_DMABUF) {
 		errno = EOPNOTSUPP;
 		return NULL;
@@ -154,7 +128,7 @@ ODX_EXPORT struct mlx5dv_devx_cmd_comp *mlx5dv_devx_create_cmd_comp(struct ibv_c
 	if (t)
 		return t->comp_create(ctx);
 	if (!ctx)
-		return null_argument();
+		return null_with(EINVAL);
 	NEXT(mlx5dv_devx_create_cmd_comp, "MLX5_1.9", NULL, ctx);
 }
 

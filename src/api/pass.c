@@ -6,13 +6,15 @@
  *
  * Left out, because nothing that they take can be ours: objects that only rdma-core makes and that a software context
  * refuses to make (mlx5dv_mkey, flow matcher, steering anchor, dek, crypto login object, var, pp, scheduling nodes and
- * leaves, mlx5dv_qp_ex, and all of mlx5dv_dr_* but what takes a context, a QP or a DEVX object), ibv_import_device (a
- * descriptor), mlx5dv_get_vfio_device_list, and names that take plain values.
+ * leaves, mlx5dv_qp_ex, DMA handles, buffers and completion counters of ibv_*, and all of mlx5dv_dr_* but what takes a
+ * context, a QP or a DEVX object), ibv_import_device (a descriptor), mlx5dv_get_vfio_device_list, and names that take
+ * plain values.
  */
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "newer.h"
 #include "next.h"
 #include "own.h"
 
@@ -98,6 +100,19 @@ ODX_EXPORT struct mlx5dv_mkey *mlx5dv_create_mkey(struct mlx5dv_mkey_init_attr *
 	return next_fn(mkey_init_attr);
 }
 
+/* Does one of the actions name an object of ours? An attribute is stride bytes long: newer headers have longer ones. */
+static bool actions_own(const struct mlx5dv_flow_action_attr *attr, size_t n, size_t stride)
+{
+	for (; n; n--, attr = (const struct mlx5dv_flow_action_attr *)((const char *)attr + stride))
+		if ((attr->type == MLX5DV_FLOW_ACTION_DEST_DEVX || attr->type == MLX5DV_FLOW_ACTION_COUNTERS_DEVX) &&
+		    odx_obj_owner(attr->obj))
+			return true;
+	return false;
+}
+
+/* What the first form of the struct ends with. */
+#define ACTION_MIN (offsetof(struct mlx5dv_flow_action_attr, obj) + sizeof(void *))
+
 ODX_EXPORT struct ibv_flow *mlx5dv_create_flow(struct mlx5dv_flow_matcher *matcher,
 					       struct mlx5dv_flow_match_parameters *match_value, size_t num_actions,
 					       struct mlx5dv_flow_action_attr actions_attr[])
@@ -106,20 +121,54 @@ ODX_EXPORT struct ibv_flow *mlx5dv_create_flow(struct mlx5dv_flow_matcher *match
 
 	if (!matcher || (num_actions && !actions_attr))
 		FAIL_PTR(EINVAL);
-	for (size_t i = 0; i < num_actions; i++)
-		if ((actions_attr[i].type == MLX5DV_FLOW_ACTION_DEST_DEVX ||
-		     actions_attr[i].type == MLX5DV_FLOW_ACTION_COUNTERS_DEVX) &&
-		    odx_obj_owner(actions_attr[i].obj))
-			FAIL_PTR(EOPNOTSUPP);
+	if (actions_own(actions_attr, num_actions, ACTION_MIN))
+		FAIL_PTR(EOPNOTSUPP);
 	next_fn = NEXT_MLX5(mlx5dv_create_flow, "MLX5_1.6");
 	if (!next_fn)
 		FAIL_PTR(EOPNOTSUPP);
 	return next_fn(matcher, match_value, num_actions, actions_attr);
 }
 
-/* Some of the objects may be ours and others not: then none is filled in. */
+ODX_EXPORT struct ibv_flow *__mlx5dv_create_flow(struct mlx5dv_flow_matcher *matcher,
+						 struct mlx5dv_flow_match_parameters *match_value, size_t num_actions,
+						 struct mlx5dv_flow_action_attr actions_attr[], size_t attr_len)
+{
+	__typeof__(&__mlx5dv_create_flow) next_fn;
+
+	if (!matcher || (num_actions && (!actions_attr || attr_len < ACTION_MIN)))
+		FAIL_PTR(EINVAL);
+	if (actions_own(actions_attr, num_actions, attr_len))
+		FAIL_PTR(EOPNOTSUPP);
+	next_fn = NEXT_MLX5(__mlx5dv_create_flow, "MLX5_1.25.1");
+	if (!next_fn)
+		FAIL_PTR(EOPNOTSUPP);
+	return next_fn(matcher, match_value, num_actions, actions_attr, attr_len);
+}
+
+/* Seven arguments: the tables' rows have six at most. */
+ODX_EXPORT struct ibv_mr *mlx5dv_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t length, uint64_t iova, int fd,
+					       int access, int mlx5_access)
+{
+	__typeof__(&mlx5dv_reg_dmabuf_mr) next_fn;
+
+	if (!pd)
+		FAIL_PTR(EINVAL);
+	if (odx_owns_context(pd->context))
+		FAIL_PTR(EOPNOTSUPP);
+	next_fn = NEXT_MLX5(mlx5dv_reg_dmabuf_mr, "MLX5_1.25");
+	if (!next_fn)
+		FAIL_PTR(EOPNOTSUPP);
+	return next_fn(pd, offset, length, iova, fd, access, mlx5_access);
+}
+
+/* Newer headers have the DEVX object behind the PD of struct mlx5dv_obj: it is there only when its bit says so. */
+#define OBJ_DEVX (1u << 7)
+#define DEVX_IN(obj) (*(struct mlx5dv_devx_obj **)(&(obj)->pd + 1))
+
+/* Of ours there are PDs only. Some of the objects may be ours and others not: then none is filled in. */
 ODX_EXPORT int mlx5dv_init_obj(struct mlx5dv_obj *obj, uint64_t obj_type)
 {
+	const struct odx_transport_ops *t;
 	__typeof__(&mlx5dv_init_obj) next_fn;
 
 	if (!obj)
@@ -137,8 +186,19 @@ ODX_EXPORT int mlx5dv_init_obj(struct mlx5dv_obj *obj, uint64_t obj_type)
 	CHECK(MLX5DV_OBJ_RWQ, rwq)
 	CHECK(MLX5DV_OBJ_DM, dm)
 	CHECK(MLX5DV_OBJ_AH, ah)
+	t = obj_type & MLX5DV_OBJ_PD ? odx_pd_owner(obj->pd.in) : NULL;
+	if (t && obj->pd.out && obj_type == MLX5DV_OBJ_PD) {
+		int err = t->pd_number(obj->pd.in, &obj->pd.out->pdn);
+
+		if (err)
+			FAIL_ERR(err);
+		obj->pd.out->comp_mask = 0;
+		return 0;
+	}
 	CHECK(MLX5DV_OBJ_PD, pd)
 #undef CHECK
+	if (obj_type & OBJ_DEVX && odx_obj_owner(DEVX_IN(obj)))
+		FAIL_ERR(EOPNOTSUPP);
 	next_fn = NEXT_MLX5(mlx5dv_init_obj, "MLX5_1.2");
 	if (!next_fn)
 		FAIL_ERR(EOPNOTSUPP);

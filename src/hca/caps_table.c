@@ -80,6 +80,7 @@ static const struct cap_row general[] = {
 
 	/* UARs of 4 KiB with doorbell registers of 512 bytes: Linux' driver relies on both; the values are inferred. */
 	GEN_ALL(uar_4k, 1),
+	GEN_ALL(uar_sz, UAR_LOG_MB),
 	GEN_ALL(log_bf_reg_size, 9),
 
 	/*

@@ -87,7 +87,7 @@ static enum syn create_cq(struct hca *h, struct call *c)
 		.bytes = DBR_BYTES,
 		.not_valid = SYN_CQ_DBR_UMEM, .range = SYN_CQ_DBR_RANGE, .read_only = SYN_CQ_DBR_READ_ONLY,
 	};
-	struct hca_obj *buf_umem, *dbr_umem;
+	struct hca_obj *buf_umem, *dbr_umem, *uar;
 	struct cq *cq;
 	enum syn syn = cq_context_check(&ctx);
 
@@ -95,6 +95,8 @@ static enum syn create_cq(struct hca *h, struct call *c)
 		syn = queue_umem(h, c->uid, &buf, &buf_umem);
 	if (syn == SYN_OK)
 		syn = queue_umem(h, c->uid, &dbr, &dbr_umem);
+	if (syn == SYN_OK)
+		syn = uar_find(h, c->uid, (uint32_t)PRM_GET(&ctx, cqc, uar_page), &uar);
 	if (syn != SYN_OK)
 		return syn;
 	cq = (struct cq *)obj_new(h, OBJ_CQ, c->uid, &syn);
@@ -108,6 +110,7 @@ static enum syn create_cq(struct hca *h, struct call *c)
 	PRM_SET(&ctx, cqc, producer_counter, 0);
 	obj_link(&cq->obj, buf_umem);
 	obj_link(&cq->obj, dbr_umem);
+	obj_link(&cq->obj, uar);
 	PRM_SET(&c->out, create_cq_out, cqn, cq->obj.id);
 	return SYN_OK;
 }

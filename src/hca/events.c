@@ -52,6 +52,11 @@ void hca_raise(struct hca *h, const struct hca_event *ev, uint16_t uid)
 	h->ops.event(h->host, ev);
 }
 
+bool hca_port_up(const struct hca *h, uint32_t port)
+{
+	return port && port <= NUM_PORTS && !h->port_down;
+}
+
 bool hca_port(struct hca *h, uint32_t port, bool up)
 {
 	struct hca_event ev;

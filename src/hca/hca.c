@@ -28,6 +28,7 @@ const struct obj_class obj_classes[OBJ_N_TYPES] = {
 	/* Steering. */
 
 	/* Events and doorbells. */
+	[OBJ_UAR] = { sizeof(struct hca_obj), 0, UAR_FIRST, UAR_LAST, SYN_UAR, SYN_UAR_BUSY, SYN_UAR_LIMIT, NULL, OBJ_NONE },
 
 	/* Quality of service. */
 };
@@ -49,7 +50,7 @@ static const struct hca_op *const op_tables[] = {
 	/* Steering. */
 
 	/* Events and doorbells. */
-
+	ops_uar,
 	/* General objects and commands, quality of service. */
 };
 

@@ -98,6 +98,7 @@ bool hca_traffic(struct hca *h, uint32_t counter_id, uint64_t packets, uint64_t 
 
 /* The port's link goes down or comes up, and an event says so; it is up at the start. False: no such port. */
 bool hca_port(struct hca *h, uint32_t port, bool up);
+bool hca_port_up(const struct hca *h, uint32_t port); /* false also when there is no such port */
 
 /*
  * An event on the object of that id which the create command made_by makes, of whatever uid, with what it does to the object.

@@ -100,6 +100,8 @@ struct hca_op {
 /* Tables of rows, one per file of handlers; ended by opcode 0. */
 extern const struct hca_op ops_user[], ops_flow_counter[], ops_caps[], ops_mkey[], ops_cq[], ops_qp[], ops_q_counter[];
 extern const struct hca_op ops_tis[];
+/* Events and doorbells. */
+extern const struct hca_op ops_uar[];
 
 #define OBJ_PAGE_IDS 512u  /* ids in a page of a table */
 #define OBJ_RANGE_LOGS 24u /* the largest range is smaller than 2^24 */

@@ -71,7 +71,7 @@ static struct prm_box qpc_of(struct qp *qp)
 }
 
 struct new_qp {
-	struct hca_obj *links[5];
+	struct hca_obj *links[QP_LINKS - 1]; /* the q counter comes later */
 	uint8_t n;
 };
 
@@ -127,10 +127,14 @@ static enum syn find_umems(struct hca *h, struct call *c, struct prm_box *qpc, s
 static enum syn find_parts(struct hca *h, struct call *c, struct prm_box *qpc, struct new_qp *new)
 {
 	struct hca_obj *o = obj_find(h, OBJ_PD, (uint32_t)PRM_GET(qpc, qpc, pd), c->uid);
+	enum syn syn;
 
 	if (!o)
 		return SYN_PD;
 	new->links[new->n++] = o;
+	syn = uar_find(h, c->uid, (uint32_t)PRM_GET(qpc, qpc, uar_page), &new->links[new->n++]);
+	if (syn != SYN_OK)
+		return syn;
 	if (!PRM_GET(qpc, qpc, no_sq)) {
 		o = obj_find(h, OBJ_CQ, (uint32_t)PRM_GET(qpc, qpc, cqn_snd), c->uid);
 		if (!o)

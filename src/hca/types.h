@@ -45,14 +45,14 @@ struct mkey {
 	uint8_t mkc[PRM_SZ(mkc)];
 };
 
-#define CQ_LINKS 2u /* queue, doorbell record */
+#define CQ_LINKS 3u /* queue, doorbell record, UAR */
 
 struct cq {
 	struct hca_obj obj;
 	uint8_t cqc[PRM_SZ(cqc)];
 };
 
-#define QP_LINKS 6u /* PD, two CQs, queue, doorbell record, q counter */
+#define QP_LINKS 7u /* PD, two CQs, UAR, queue, doorbell record, q counter */
 
 struct qp {
 	struct hca_obj obj;
@@ -76,6 +76,9 @@ struct qp {
 #define QP_LOG_MAX 18u
 #define ID24_LAST 0xffffffu
 #define Q_COUNTER_LAST 0xffu  /* 0 means none */
+#define UAR_LOG_MB 5u         /* of all pages: so large is a BAR of 32 MiB (our choice) */
+#define UAR_FIRST 1u          /* the place of page 0 is taken by the registers of the function itself */
+#define UAR_LAST ((1u << (UAR_LOG_MB + 20 - 12)) - 1)
 
 /* A part of a queue that lies in a umem, with what its refusals are called. */
 struct queue_part {
@@ -88,5 +91,11 @@ struct queue_part {
 #define DBR_BYTES 8u
 
 enum syn queue_umem(struct hca *h, uint16_t uid, const struct queue_part *part, struct hca_obj **umem);
+
+/*
+ * The UAR that a context names in uar_page. 0 gives NULL (our choice: a queue that no doorbell is rung for needs none, and no
+ * page has that number).
+ */
+enum syn uar_find(struct hca *h, uint16_t uid, uint32_t page, struct hca_obj **uar);
 
 #endif

@@ -24,6 +24,11 @@ struct odx_umem {
 	struct ibv_context *context;
 };
 
+struct odx_uar {
+	struct mlx5dv_devx_uar pub;
+	struct ibv_context *context;
+};
+
 struct odx_umem_req {
 	void *addr;
 	size_t size;
@@ -48,6 +53,9 @@ struct odx_transport_ops {
 	bool (*owns_obj)(const struct mlx5dv_devx_obj *obj);
 	bool (*owns_umem)(const struct mlx5dv_devx_umem *umem);
 	bool (*owns_comp)(const struct mlx5dv_devx_cmd_comp *comp);
+	bool (*owns_uar)(const struct mlx5dv_devx_uar *uar);
+	bool (*owns_pd)(const struct ibv_pd *pd);
+	bool (*owns_mr)(const struct ibv_mr *mr);
 
 	int (*close)(struct ibv_context *ctx);
 	int (*general_cmd)(struct ibv_context *ctx, const void *in, size_t inlen, void *out, size_t outlen);
@@ -58,6 +66,22 @@ struct odx_transport_ops {
 	int (*query_eqn)(struct ibv_context *ctx, uint32_t vector, uint32_t *eqn);
 	struct mlx5dv_devx_umem *(*umem_reg)(struct ibv_context *ctx, const struct odx_umem_req *req);
 	int (*umem_dereg)(struct mlx5dv_devx_umem *umem);
+
+	struct mlx5dv_devx_uar *(*uar_alloc)(struct ibv_context *ctx, uint32_t flags);
+	void (*uar_free)(struct mlx5dv_devx_uar *uar);
+	int (*uar_export)(struct mlx5dv_devx_uar *uar); /* a descriptor, or -1 + errno */
+
+	/* Verbs. Errors are errno values here, whatever the verb makes of them. */
+	int (*query_device)(struct ibv_context *ctx, struct ibv_device_attr *attr);
+	int (*query_port)(struct ibv_context *ctx, uint8_t port, struct ibv_port_attr *attr, size_t size);
+	int (*query_gid)(struct ibv_context *ctx, uint8_t port, int index, union ibv_gid *gid);
+	int (*query_pkey)(struct ibv_context *ctx, uint8_t port, int index, __be16 *pkey);
+	int (*query_mlx5)(struct ibv_context *ctx, struct mlx5dv_context *attr);
+	struct ibv_pd *(*pd_alloc)(struct ibv_context *ctx);
+	int (*pd_dealloc)(struct ibv_pd *pd);
+	int (*pd_number)(struct ibv_pd *pd, uint32_t *pdn);
+	struct ibv_mr *(*mr_reg)(struct ibv_pd *pd, void *addr, size_t len, uint64_t iova, unsigned int access);
+	int (*mr_dereg)(struct ibv_mr *mr);
 
 	struct mlx5dv_devx_cmd_comp *(*comp_create)(struct ibv_context *ctx);
 	void (*comp_destroy)(struct mlx5dv_devx_cmd_comp *comp);

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+#include <opendevx/opendevx.h>
 
 #include "fake.h"
 #include "table.h"
@@ -93,6 +94,10 @@ static void deeper_calls_go_through(void **state)
 	ARGS(fake_mlx, (long)&mkey);
 	PASSES(fake_mlx, mlx5dv_create_flow, o, o, 1, &action);
 	ARGS(fake_mlx, (long)o, (long)o, 1, (long)&action);
+	PASSES(fake_mlx, __mlx5dv_create_flow, o, o, 1, &action, sizeof(action));
+	ARGS(fake_mlx, (long)o, (long)o, 1, (long)&action, sizeof(action));
+	PASSES(fake_mlx, mlx5dv_reg_dmabuf_mr, o, 1, 2, 3, 4, 5, 6);
+	ARGS(fake_mlx, (long)o, 1, 2, 3, 4, 5);
 	PASSES(fake_mlx, mlx5dv_init_obj, &init, MLX5DV_OBJ_PD);
 	ARGS(fake_mlx, (long)&init, MLX5DV_OBJ_PD);
 	PASSES(fake_mlx, mlx5dv_init_obj, &init, UINT64_C(1) << 40); /* a type that we do not know */
@@ -155,6 +160,67 @@ static void core_calls_go_through(void **state)
 	assert_int_equal(fake_mlx->calls, 1);
 	assert_string_equal(fake_mlx->name, "mlx5dv_devx_destroy_cmd_comp");
 	ARGS(fake_mlx, (long)&comp);
+}
+
+static void verbs_go_through(void **state)
+{
+	struct ibv_context *c = &foreign_ctx;
+	void *o = &foreign_obj;
+	uint8_t mem[4096];
+
+	PASSES(fake_ibv, ibv_query_device, c, o);
+	ARGS(fake_ibv, (long)c, (long)o);
+	PASSES(fake_ibv, ibv_query_port, c, 1, o);
+	ARGS(fake_ibv, (long)c, 1, (long)o);
+	PASSES(fake_ibv, ibv_query_gid, c, 1, 2, o);
+	ARGS(fake_ibv, (long)c, 1, 2, (long)o);
+	PASSES(fake_ibv, ibv_query_pkey, c, 1, 2, o);
+	ARGS(fake_ibv, (long)c, 1, 2, (long)o);
+	PASSES(fake_ibv, ibv_alloc_pd, c);
+	ARGS(fake_ibv, (long)c);
+	PASSES(fake_ibv, ibv_dealloc_pd, o);
+	ARGS(fake_ibv, (long)o);
+	PASSES(fake_ibv, ibv_reg_mr, o, mem, 2, 3);
+	ARGS(fake_ibv, (long)o, (long)mem, 2, 3);
+	PASSES(fake_ibv, ibv_reg_mr_iova, o, mem, 2, 3, 4);
+	ARGS(fake_ibv, (long)o, (long)mem, 2, 3, 4);
+	PASSES(fake_ibv, ibv_reg_mr_iova2, o, mem, 2, 3, 4);
+	ARGS(fake_ibv, (long)o, (long)mem, 2, 3, 4);
+	PASSES(fake_ibv, ibv_dereg_mr, o);
+	ARGS(fake_ibv, (long)o);
+	PASSES(fake_mlx, mlx5dv_query_device, c, o);
+	ARGS(fake_mlx, (long)c, (long)o);
+}
+
+/* Objects of verbs, and UARs. */
+static void uars_and_verbs_objects_go_through(void **state)
+{
+	struct ibv_context *c = &foreign_ctx;
+	uint8_t in[16], out[16];
+	void *o = &foreign_obj;
+
+#define BOTH(kind)                                                                                                 \
+	do {                                                                                                       \
+		PASSES(fake_mlx, mlx5dv_devx_##kind##_query, o, in, 1, out, 2);                                    \
+		ARGS(fake_mlx, (long)o, (long)in, 1, (long)out, 2);                                                \
+		PASSES(fake_mlx, mlx5dv_devx_##kind##_modify, o, in, 1, out, 2);                                   \
+		ARGS(fake_mlx, (long)o, (long)in, 1, (long)out, 2);                                                \
+	} while (0)
+	BOTH(cq);
+	BOTH(qp);
+	BOTH(srq);
+	BOTH(wq);
+	BOTH(ind_tbl);
+#undef BOTH
+	PASSES(fake_mlx, mlx5dv_devx_alloc_uar, c, 5);
+	ARGS(fake_mlx, (long)c, 5);
+	PASSES(fake_mlx, mlx5dv_devx_uar_export_dmabuf_fd, o);
+	ARGS(fake_mlx, (long)o);
+	reset();
+	mlx5dv_devx_free_uar(o);
+	assert_int_equal(fake_mlx->calls, 1);
+	assert_string_equal(fake_mlx->name, "mlx5dv_devx_free_uar");
+	ARGS(fake_mlx, (long)o);
 }
 
 static void front_door_goes_through(void **state)
@@ -328,7 +394,8 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_there_yet), cmocka_unit_test(load),
 		cmocka_unit_test(every_call_goes_through), cmocka_unit_test(deeper_calls_go_through),
-		cmocka_unit_test(core_calls_go_through), cmocka_unit_test(front_door_goes_through),
+		cmocka_unit_test(core_calls_go_through), cmocka_unit_test(verbs_go_through),
+		cmocka_unit_test(uars_and_verbs_objects_go_through), cmocka_unit_test(front_door_goes_through),
 		cmocka_unit_test(device_list), cmocka_unit_test(unload), cmocka_unit_test(every_call_goes_through),
 	};
 
@@ -345,7 +412,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_call_goes_through), cmocka_unit_test(deeper_calls_go_through),
-		cmocka_unit_test(core_calls_go_through), cmocka_unit_test(front_door_goes_through),
+		cmocka_unit_test(core_calls_go_through), cmocka_unit_test(verbs_go_through),
+		cmocka_unit_test(uars_and_verbs_objects_go_through), cmocka_unit_test(front_door_goes_through),
 		cmocka_unit_test(device_list),
 	};
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+#include <opendevx/opendevx.h>
 #include <opendevx/soft.h>
 
 #include "table.h"
@@ -107,6 +108,10 @@ static void handles_inside_arguments(void **state)
 	REFUSED(mlx5dv_create_flow((void *)&foreign, NULL, 1, &action), EOPNOTSUPP);
 	action.type = MLX5DV_FLOW_ACTION_DEST_DEVX;
 	REFUSED(mlx5dv_create_flow((void *)&foreign, NULL, 1, &action), EOPNOTSUPP);
+	REFUSED(__mlx5dv_create_flow((void *)&foreign, NULL, 1, &action, sizeof(action)), EOPNOTSUPP);
+	REFUSED(__mlx5dv_create_flow((void *)&foreign, NULL, 1, &action, sizeof(action) - 1), EINVAL);
+	REFUSED(__mlx5dv_create_flow((void *)&foreign, NULL, 1, NULL, sizeof(action)), EINVAL);
+	REFUSED(__mlx5dv_create_flow(NULL, NULL, 1, &action, sizeof(action)), EINVAL);
 	REFUSED(mlx5dv_create_flow(NULL, NULL, 1, &action), EINVAL);
 	REFUSED(mlx5dv_create_flow((void *)&foreign, NULL, 1, NULL), EINVAL);
 	REFUSED(mlx5dv_dr_action_create_aso((void *)&foreign, obj, 0, 0, 0), EOPNOTSUPP);
@@ -138,6 +143,146 @@ static void events_of_nobody(void **state)
 	assert_int_equal(errno, EINVAL);
 	ibv_ack_async_event(NULL);
 	ibv_ack_async_event(&event);
+}
+
+/* The inlines of verbs.h go through functions of the context: a handle that names it and that nobody made. */
+static void inlines_on_made_up_handles(void **state)
+{
+	struct object o = { .context = ctx };
+	void *h = &o;
+	struct ibv_send_wr send = { 0 }, *bad_send = NULL;
+	struct ibv_recv_wr recv = { 0 }, *bad_recv = NULL;
+	struct ibv_ops_wr *bad_op;
+	struct ibv_mw_bind bind = { 0 };
+	struct ibv_wc wc;
+	struct ibv_mw mw = { .context = ctx };
+	struct ibv_flow flow = { .context = ctx };
+	struct ibv_mr mr = { 0 };
+	uint32_t n;
+
+	REFUSED(ibv_alloc_mw(h, IBV_MW_TYPE_1), EOPNOTSUPP);
+	assert_int_equal(ibv_dealloc_mw(h), EOPNOTSUPP);
+	bind.bind_info.mr = &mr;
+	bind.bind_info.length = 0;
+	assert_int_equal(ctx->ops.bind_mw(h, &mw, &bind), EOPNOTSUPP);
+	errno = 0;
+	assert_int_equal(ibv_poll_cq(h, 1, &wc), -1);
+	assert_int_equal(errno, EOPNOTSUPP);
+	assert_int_equal(ibv_req_notify_cq(h, 0), EOPNOTSUPP);
+	assert_int_equal(ibv_post_send(h, &send, &bad_send), EOPNOTSUPP);
+	assert_ptr_equal(bad_send, &send);
+	assert_int_equal(ibv_post_recv(h, &recv, &bad_recv), EOPNOTSUPP);
+	assert_ptr_equal(bad_recv, &recv);
+	bad_recv = NULL;
+	assert_int_equal(ibv_post_srq_recv(h, &recv, &bad_recv), EOPNOTSUPP);
+	assert_ptr_equal(bad_recv, &recv);
+	assert_int_equal(ibv_close_xrcd(h), EOPNOTSUPP);
+	assert_int_equal(ibv_post_srq_ops(h, NULL, &bad_op), EOPNOTSUPP);
+	assert_int_equal(ibv_get_srq_num(h, &n), EOPNOTSUPP);
+	assert_int_equal(ibv_modify_cq(h, NULL), EOPNOTSUPP);
+	assert_int_equal(ibv_modify_qp_rate_limit(h, NULL), EOPNOTSUPP);
+	assert_int_equal(ibv_dealloc_td(h), EOPNOTSUPP);
+	assert_int_equal(ibv_free_dm(h), EOPNOTSUPP);
+	assert_int_equal(ibv_destroy_wq(h), EOPNOTSUPP);
+	assert_int_equal(ibv_modify_wq(h, NULL), EOPNOTSUPP);
+	assert_int_equal(ibv_destroy_rwq_ind_table(h), EOPNOTSUPP);
+	assert_int_equal(ibv_destroy_flow(&flow), EOPNOTSUPP);
+	assert_int_equal(ibv_destroy_flow_action(h), EOPNOTSUPP);
+	assert_int_equal(ibv_modify_flow_action_esp(h, NULL), EOPNOTSUPP);
+	assert_int_equal(ibv_destroy_counters(h), EOPNOTSUPP);
+	assert_int_equal(ibv_read_counters(h, NULL, 0, 0), EOPNOTSUPP);
+	assert_int_equal(ibv_attach_counters_point_flow(h, NULL, NULL), EOPNOTSUPP);
+	assert_int_equal(ibv_advise_mr(h, 0, 0, NULL, 0), EOPNOTSUPP);
+}
+
+static void inlines_on_the_context(void **state)
+{
+	struct ibv_srq_init_attr_ex srq_attr = { .comp_mask = IBV_SRQ_INIT_ATTR_TYPE, .srq_type = IBV_SRQT_XRC };
+	struct ibv_qp_init_attr_ex qp_attr = { .comp_mask = IBV_QP_INIT_ATTR_CREATE_FLAGS };
+	struct ibv_parent_domain_init_attr domain = { 0 };
+	struct ibv_counters_init_attr counters = { 0 };
+	struct ibv_rwq_ind_table_init_attr table = { 0 };
+	struct ibv_flow_attr flow = { 0 };
+	struct ibv_td_init_attr td = { 0 };
+	struct ibv_alloc_dm_attr dm = { 0 };
+	struct ibv_cq_init_attr_ex cq = { .cqe = 1 };
+	struct ibv_xrcd_init_attr xrcd = { 0 };
+	struct ibv_wq_init_attr wq = { 0 };
+	struct ibv_values_ex values = { .comp_mask = IBV_VALUES_MASK_RAW_CLOCK };
+	struct object o = { .context = ctx };
+
+	REFUSED(ibv_open_xrcd(ctx, &xrcd), EOPNOTSUPP);
+	REFUSED(ibv_create_cq_ex(ctx, &cq), EOPNOTSUPP);
+	REFUSED(ibv_create_srq_ex(ctx, &srq_attr), EOPNOTSUPP);
+	REFUSED(ibv_create_qp_ex(ctx, &qp_attr), EOPNOTSUPP);
+	REFUSED(ibv_alloc_td(ctx, &td), EOPNOTSUPP);
+	REFUSED(ibv_alloc_parent_domain(ctx, &domain), EOPNOTSUPP);
+	REFUSED(ibv_open_qp(ctx, NULL), EOPNOTSUPP);
+	REFUSED(ibv_create_wq(ctx, &wq), EOPNOTSUPP);
+	REFUSED(ibv_create_rwq_ind_table(ctx, &table), EOPNOTSUPP);
+	REFUSED(ibv_create_counters(ctx, &counters), EOPNOTSUPP);
+	REFUSED(ibv_alloc_dm(ctx, &dm), EOPNOTSUPP);
+	REFUSED(ibv_reg_dm_mr((void *)&o, (void *)&o, 0, 1, 0), EOPNOTSUPP);
+	REFUSED(ibv_alloc_null_mr((void *)&o), EOPNOTSUPP);
+	REFUSED(ibv_create_flow_action_esp(ctx, NULL), EOPNOTSUPP);
+	REFUSED(ibv_create_flow((void *)&o, &flow), EOPNOTSUPP);
+	assert_int_equal(ibv_query_rt_values_ex(ctx, &values), EOPNOTSUPP);
+}
+
+/* Objects of verbs that a context of ours cannot have made: commands on them, and what ends them. */
+static void objects_that_nobody_made(void **state)
+{
+	struct object o = { .context = ctx };
+	uint8_t box[16] = { 0 };
+	void *h = &o;
+
+#define BOTH(kind)                                                                                                 \
+	do {                                                                                                       \
+		assert_int_equal(mlx5dv_devx_##kind##_query(h, box, 16, box, 16), EOPNOTSUPP);                     \
+		assert_int_equal(mlx5dv_devx_##kind##_modify(h, box, 16, box, 16), EOPNOTSUPP);                    \
+		assert_int_equal(mlx5dv_devx_##kind##_query(NULL, box, 16, box, 16), EINVAL);                      \
+		assert_int_equal(mlx5dv_devx_##kind##_modify(NULL, box, 16, box, 16), EINVAL);                     \
+	} while (0)
+	BOTH(cq);
+	BOTH(qp);
+	BOTH(srq);
+	BOTH(wq);
+	BOTH(ind_tbl);
+#undef BOTH
+	assert_int_equal(ibv_dealloc_pd(h), EINVAL);
+	assert_int_equal(ibv_dereg_mr(h), EINVAL);
+	REFUSED(ibv_reg_mr(h, box, 16, 0), EINVAL);
+	REFUSED(ibv_reg_mr_iova(h, box, 16, 0, 0), EINVAL);
+	REFUSED(ibv_reg_mr_iova2(h, box, 16, 0, 0), EINVAL);
+	REFUSED(mlx5dv_reg_dmabuf_mr(h, 0, 16, 0, -1, 0, 0), EOPNOTSUPP);
+}
+
+static void verbs_and_uars_on_null(void **state)
+{
+	uint8_t mem[16];
+
+	assert_int_equal(ibv_query_device(NULL, NULL), EINVAL);
+	assert_int_equal(ibv_query_device(ctx, NULL), EINVAL);
+	assert_int_equal((ibv_query_port)(NULL, 1, (void *)mem), EINVAL);
+	assert_int_equal((ibv_query_port)(ctx, 1, NULL), EINVAL);
+	assert_int_equal(ibv_query_gid(NULL, 1, 0, (void *)mem), -1);
+	assert_int_equal(ibv_query_gid(ctx, 1, 0, NULL), -1);
+	assert_int_equal(ibv_query_pkey(NULL, 1, 0, (void *)mem), -1);
+	assert_int_equal(ibv_query_pkey(ctx, 1, 0, NULL), -1);
+	assert_int_equal(mlx5dv_query_device(NULL, NULL), EINVAL);
+	assert_int_equal(mlx5dv_query_device(ctx, NULL), EINVAL);
+	REFUSED(ibv_alloc_pd(NULL), EINVAL);
+	assert_int_equal(ibv_dealloc_pd(NULL), 0);
+	assert_int_equal(ibv_dereg_mr(NULL), 0);
+	REFUSED(ibv_reg_mr(NULL, mem, 16, 0), EINVAL);
+	REFUSED(ibv_reg_mr_iova(NULL, mem, 16, 0, 0), EINVAL);
+	REFUSED(ibv_reg_mr_iova2(NULL, mem, 16, 0, 0), EINVAL);
+	REFUSED(mlx5dv_reg_dmabuf_mr(NULL, 0, 16, 0, -1, 0, 0), EINVAL);
+	REFUSED(mlx5dv_devx_alloc_uar(NULL, 0), EINVAL);
+	mlx5dv_devx_free_uar(NULL);
+	errno = 0;
+	assert_int_equal(mlx5dv_devx_uar_export_dmabuf_fd(NULL), -1);
+	assert_int_equal(errno, EINVAL);
 }
 
 static void front_door_null(void **state)
@@ -282,6 +427,10 @@ int main(int argc, char **argv)
 		cmocka_unit_test(every_call_on_null),
 		cmocka_unit_test(handles_inside_arguments),
 		cmocka_unit_test(events_of_nobody),
+		cmocka_unit_test(inlines_on_made_up_handles),
+		cmocka_unit_test(inlines_on_the_context),
+		cmocka_unit_test(objects_that_nobody_made),
+		cmocka_unit_test(verbs_and_uars_on_null),
 		cmocka_unit_test(front_door_null),
 		cmocka_unit_test(open_checks_its_attributes),
 		cmocka_unit_test(open_reads_only_the_older_struct),

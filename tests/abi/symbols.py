@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
-The exported names: what the version script says, what the headers declare, what the library has, and what rdma-core has.
+The exported names: what the version script says, what the headers declare, what the library has, and what rdma-core has:
+release 65 by the lists in tests/data, and the installed one.
 The model imports nothing that would let it wait, read a file or ask the time.
 
-symbols.py library libhca.a opendevx.map include-dir compiler
+symbols.py library libhca.a opendevx.map source-dir compiler
 """
 import os
 import re
@@ -12,12 +13,13 @@ import sys
 
 # What rdma-core exports and we leave to it (src/api/pass.c says why).
 LEFT = re.compile(r'''
-    ibv_(copy_(ah_attr|path_rec|qp_attr)_\w+|import_device|fork_init|is_fork_initialized|
+    ibv_(register_driver|copy_(ah_attr|path_rec|qp_attr)_\w+|import_device|fork_init|is_fork_initialized|
          do(fork|ntfork)_range|dontfork_range|get_sysfs_path|read_sysfs_file|rate_to_\w+|\w+_str) |
+    ibv_(dealloc_dmah|free_buf|export_buf_dmabuf_fd|(destroy|(set|inc|read)(_err)?)_comp_cntr) |
     m\w+_to_ibv_rate |
-    _mlx5dv_mkey_check |
+    _mlx5dv_mkey_check | _mlx5dv_get_export_sizes | mlx5dv_devx_(obj|umem)_(export|import|unimport) |
     mlx5dv_(destroy_mkey|destroy_flow_matcher|destroy_steering_anchor|dek_(query|destroy)|crypto_login_(query|destroy)|
-            free_var|pp_free|sched_(node|leaf)_(modify|destroy)|qp_cancel_posted_send_wrs|get_vfio_device_list|
+            free_var|var_(export|unimport)|pp_free|sched_(node|leaf)_(modify|destroy)|qp_cancel_posted_send_wrs|get_vfio_device_list|
             dump_dr_\w+|dr_(domain|matcher|rule|table)_\w+|
             dr_action_(destroy|modify_\w+|create_(default_miss|dest_(array|ib_port|root_table|table|vport)|drop|
                        flow_(meter|sampler)|modify_header|packet_reformat|p\w+_vlan|tag)))
@@ -67,8 +69,14 @@ def script(path):
     return found
 
 
+def listed(path):
+    """name -> version node, of a list in tests/data"""
+    return dict(line.split() for line in open(path) if not line.startswith('#'))
+
+
 def main():
-    lib, hca, version_script, include, cc = sys.argv[1:6]
+    lib, hca, version_script, root, cc = sys.argv[1:6]
+    include = os.path.join(root, 'include')
     wanted = script(version_script)
     have = exports(lib)
     for name in sorted(set(wanted) | set(have)):
@@ -90,18 +98,20 @@ def main():
         error('a name of ours without odx_')
 
     # rdma-core's names have its versions; a name that it has and we do not pass on is one that we know of.
-    for soname in ('libibverbs.so.1', 'libmlx5.so.1'):
+    for soname, data, prefix in (('libibverbs.so.1', 'libibverbs-65.txt', 'IBVERBS_'), ('libmlx5.so.1', 'libmlx5-65.txt', 'MLX5_')):
         path = run(cc, '-print-file-name=' + soname).strip()
-        theirs = exports(path)
-        if len(theirs) < 50:
-            error(f'{path}: too few names to be the right file')
-        prefix = 'IBVERBS_' if 'ibverbs' in soname else 'MLX5_'
+        installed, theirs = exports(path), listed(os.path.join(root, 'tests/data', data))
+        if len(installed) < 50 or len(theirs) < 90:
+            error(f'{path} or {data}: too few names to be the right file')
+        for name, version in installed.items():
+            if '_PRIVATE_' not in version and theirs.get(name) != version:
+                error(f'{name}: {version} in {soname}, {theirs.get(name)} in {data}')
         for name, version in wanted.items():
             if version.startswith(prefix) and theirs.get(name) != version:
-                error(f'{name}: {version} here, {theirs.get(name)} in {soname}')
+                error(f'{name}: {version} here, {theirs.get(name)} in {data}')
         for name, version in theirs.items():
-            if '_PRIVATE_' not in version and name not in wanted and not LEFT.fullmatch(name):
-                error(f'{name}: in {soname}, neither passed on nor known to be left out')
+            if name not in wanted and not LEFT.fullmatch(name):
+                error(f'{name}: in {data}, neither passed on nor known to be left out')
 
     dynamic = run('readelf', '-dW', lib)
     if re.search(r'NEEDED.*(ibverbs|mlx5)', dynamic):

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "newer.h"
+
 #undef ibv_query_port
 #undef ibv_reg_mr
 #undef ibv_reg_mr_iova

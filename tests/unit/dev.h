@@ -81,7 +81,7 @@ int run_tis_tests(void);
 /* Steering. */
 
 /* Events and doorbells. */
-
+int run_uar_tests(void);
 /* General objects and commands, quality of service. */
 
 #endif

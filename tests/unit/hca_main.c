@@ -37,7 +37,7 @@ int main(void)
 		/* Steering. */
 
 		/* Events and doorbells. */
-
+		failed += run_uar_tests();
 		/* General objects and commands, quality of service. */
 	}
 	return failed + cmocka_run_group_tests_name("syndromes", tests, NULL, NULL) ? 1 : 0;

@@ -11,15 +11,14 @@
 
 int soft_check_context(const struct ibv_context *ctx)
 {
-	const struct soft_context *c = (const struct soft_context *)ctx;
+	const struct soft_context *c = soft_ctx((struct ibv_context *)ctx);
 
 	if (atomic_load(&c->state) != SOFT_LIVE)
 		return EBADF;
 	return c->fork_gen == soft_fork_gen ? 0 : EIO;
 }
 
-/* The model's own housekeeping: no slot, no fault rule. */
-static int driver_command(struct soft_device *dev, const void *in, uint32_t inlen, void *out, uint32_t outlen)
+int soft_driver_command(struct soft_device *dev, const void *in, uint32_t inlen, void *out, uint32_t outlen)
 {
 	pthread_mutex_lock(&dev->model);
 	soft_pump(dev); /* what was submitted before still finds its objects */
@@ -35,7 +34,7 @@ static int create_uctx(struct soft_device *dev, uint16_t *uid)
 	int err;
 
 	PRM_SET(&b, create_uctx_in, opcode, PRM_OP_CREATE_UCTX);
-	err = driver_command(dev, in, sizeof(in), out, sizeof(out));
+	err = soft_driver_command(dev, in, sizeof(in), out, sizeof(out));
 	*uid = (uint16_t)PRM_GET(&o, create_uctx_out, uid);
 	return err;
 }
@@ -47,16 +46,15 @@ static void destroy_uctx(struct soft_device *dev, uint16_t uid)
 
 	PRM_SET(&b, destroy_uctx_in, opcode, PRM_OP_DESTROY_UCTX);
 	PRM_SET(&b, destroy_uctx_in, uid, uid);
-	driver_command(dev, in, sizeof(in), out, sizeof(out));
+	soft_driver_command(dev, in, sizeof(in), out, sizeof(out));
 }
 
 static int open_fds(struct ibv_context *ibv)
 {
-	int err;
+	int err = soft_uar_open(&ibv->cmd_fd);
 
-	ibv->cmd_fd = eventfd(0, EFD_CLOEXEC);
-	if (ibv->cmd_fd < 0)
-		return errno;
+	if (err)
+		return err;
 	err = soft_async_open(soft_ctx(ibv));
 	if (err)
 		close(ibv->cmd_fd);
@@ -97,12 +95,12 @@ static void leave_device(struct soft_device *dev)
 
 static void init_ibv(struct soft_context *ctx, struct soft_device *dev)
 {
-	memset(&ctx->ibv, 0, sizeof(ctx->ibv));
-	ctx->ibv.device = &dev->handle->ibv;
-	ctx->ibv.num_comp_vectors = HCA_EQS;
-	/* abi_compat stays NULL: the inlines of verbs.h then take their "not supported" branch. */
-	pthread_mutex_init(&ctx->ibv.mutex, NULL);
+	soft_verbs_init(&ctx->verbs);
+	ctx->verbs.context.device = &dev->handle->ibv;
+	ctx->verbs.context.num_comp_vectors = HCA_EQS;
+	pthread_mutex_init(&ctx->verbs.context.mutex, NULL);
 	pthread_mutex_init(&ctx->lock, NULL);
+	soft_uars_init(&ctx->uars);
 	ctx->oldest = ctx->newest = NULL;
 	ctx->queues = NULL;
 	ctx->dev = dev;
@@ -125,7 +123,7 @@ struct ibv_context *soft_open(struct ibv_device *ibv)
 	if (!ctx)
 		goto put;
 	init_ibv(ctx, dev);
-	err = open_fds(&ctx->ibv);
+	err = open_fds(&ctx->verbs.context);
 	if (err)
 		goto free_ctx;
 	err = join_device(dev);
@@ -135,12 +133,12 @@ struct ibv_context *soft_open(struct ibv_device *ibv)
 	if (err)
 		goto leave;
 	atomic_store(&ctx->state, SOFT_LIVE);
-	return &ctx->ibv;
+	return &ctx->verbs.context;
 
 leave:
 	leave_device(dev);
 close_fds:
-	close(ctx->ibv.cmd_fd);
+	close(ctx->verbs.context.cmd_fd);
 	fdq_destroy(&ctx->async.q);
 free_ctx:
 	slab_free(&soft_contexts, ctx);
@@ -163,7 +161,7 @@ static void destroy_children(struct soft_context *ctx)
 			uint8_t out[PRM_HDR_SZ];
 
 			older = c->older;
-			if (driver_command(ctx->dev, c->destroy, sizeof(c->destroy), out, sizeof(out)))
+			if (soft_driver_command(ctx->dev, c->destroy, sizeof(c->destroy), out, sizeof(out)))
 				continue;
 			soft_child_drop(ctx, c);
 			soft_child_bury(ctx->dev, c);
@@ -184,6 +182,7 @@ int soft_close(struct ibv_context *ibv)
 		return EBADF;
 	fdqs_close(ctx);
 	destroy_children(ctx);
+	soft_uars_close(ctx);
 	destroy_uctx(dev, ctx->uid);
 	leave_device(dev);
 	close(ibv->cmd_fd);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The soft transport from inside. Locks, in the order in which they are taken:
- *   soft_registry (devices, queues by fd) > context->lock > device->model > the lock of a queue (fdq.h), device->queue_lock
+ *   soft_registry (devices, queues by fd) > context->lock, context->uars.lock > device->model
+ *   > the lock of a queue (fdq.h), device->queue_lock
  */
 #ifndef SOFT_DEVICE_H
 #define SOFT_DEVICE_H
@@ -86,8 +87,33 @@ struct soft_device {
 
 enum soft_state { SOFT_DEAD, SOFT_LIVE };
 
+struct soft_uar_page;
+
+/* A doorbell register inside a UAR page; programs hold it as a struct mlx5dv_devx_uar. */
+struct soft_uar {
+	struct odx_uar pub;         /* context NULL: dead */
+	struct soft_uar_page *page;
+	uint32_t offset;            /* in it */
+	bool nc;
+	bool held, shared;          /* with the program; the context's one of the shared kind */
+	struct soft_uar *next;      /* of the registers that wait for the next program */
+	void *slab_link;
+};
+
+struct soft_uar_list {
+	struct soft_uar *first, *last;
+};
+
+struct soft_uar_pool {
+	pthread_mutex_t lock;                    /* comes after context->lock, before device->model; held across commands */
+	struct soft_uar_page *pages;
+	uint32_t n_pages;
+	struct soft_uar_list bf, nc;
+	struct soft_uar *shared;
+};
+
 struct soft_context {
-	struct ibv_context ibv;
+	struct verbs_context verbs;              /* ends with the program's struct ibv_context */
 	atomic_int state;
 	unsigned int fork_gen;
 	struct soft_device *dev;
@@ -95,15 +121,18 @@ struct soft_context {
 	pthread_mutex_t lock;                    /* the list of children */
 	struct soft_child *oldest, *newest;      /* objects and umems in the order of their creation */
 	struct fdq *queues;                      /* under the registry's lock */
-	struct soft_async async;                 /* ibv.async_fd is its descriptor */
+	struct soft_async async;                 /* verbs.context.async_fd is its descriptor */
+	struct soft_uar_pool uars;
 	void *slab_link;
 };
 
 /* An object or a umem in its context's list. destroy is the inbox that ends it. */
+enum soft_kind { SOFT_OBJ, SOFT_UMEM, SOFT_PD, SOFT_MR };
+
 struct soft_child {
 	struct soft_child *older, *newer;
 	uint8_t destroy[RULES_DESTROY_MAX];
-	bool is_umem;
+	uint8_t kind;
 };
 
 struct soft_obj {
@@ -121,6 +150,23 @@ struct soft_umem {
 	struct soft_child child;
 	uint32_t slot;
 	atomic_int busy;            /* being taken away */
+	void *slab_link;
+};
+
+struct soft_pd {
+	struct ibv_pd ibv;
+	uint32_t pdn;
+	atomic_int users;           /* memory regions; -1: dead, or being taken away */
+	struct soft_child child;
+	void *slab_link;
+};
+
+struct soft_mr {
+	struct ibv_mr ibv;
+	struct soft_pd *pd;
+	struct mlx5dv_devx_umem *umem;
+	atomic_int state;
+	struct soft_child child;
 	void *slab_link;
 };
 
@@ -147,7 +193,7 @@ static inline struct soft_cmd *soft_cmd_of(struct hca_cmd *cmd)
 
 static inline struct soft_context *soft_ctx(struct ibv_context *ctx)
 {
-	return (struct soft_context *)ctx;
+	return (struct soft_context *)((char *)ctx - offsetof(struct soft_context, verbs.context));
 }
 
 /* --- fork.c: contexts and devices belong to the process that made them. */
@@ -156,7 +202,8 @@ int soft_fork_init(void); /* once; later calls are cheap. 0 or an errno value */
 
 /* --- device.c */
 extern pthread_mutex_t soft_registry;
-extern struct slab soft_handles, soft_contexts, soft_objs, soft_umems, soft_comps, soft_channels;
+extern struct slab soft_handles, soft_contexts, soft_objs, soft_umems, soft_comps, soft_channels, soft_uars, soft_pds,
+	soft_mrs;
 
 struct soft_device *soft_device_get(struct ibv_device *dev, int *err); /* with a reference; NULL: *err */
 void soft_device_put(struct soft_device *dev);
@@ -193,6 +240,8 @@ int soft_close(struct ibv_context *ctx);
 int soft_check_context(const struct ibv_context *ctx);
 /* What the kernel's ABI demands of both boxes: 16 to 65,535 bytes. 0 or EINVAL. */
 int soft_check_boxes(const void *in, size_t inlen, const void *out, size_t outlen);
+/* A command of the driver itself: no slot, no fault rule, no time. The errno of its status. */
+int soft_driver_command(struct soft_device *dev, const void *in, uint32_t inlen, void *out, uint32_t outlen);
 int soft_general_cmd(struct ibv_context *ctx, const void *in, size_t inlen, void *out, size_t outlen);
 int soft_query_eqn(struct ibv_context *ctx, uint32_t vector, uint32_t *eqn);
 
@@ -241,5 +290,34 @@ int soft_async_get(struct ibv_context *ctx, struct ibv_async_event *event);
 /* The model's lock is held. */
 void soft_async_event(struct soft_device *dev, const struct hca_event *ev);
 void soft_async_fatal(struct soft_device *dev);
+
+/* --- uar.c: pages of doorbell registers, mapped from the memory behind the context's cmd_fd */
+int soft_uar_open(int *fd); /* 0 or an errno value */
+void soft_uars_init(struct soft_uar_pool *u);
+void soft_uars_close(struct soft_context *ctx);
+bool soft_owns_uar(const struct mlx5dv_devx_uar *uar);
+struct mlx5dv_devx_uar *soft_uar_alloc(struct ibv_context *ctx, uint32_t flags);
+void soft_uar_free(struct mlx5dv_devx_uar *uar);
+int soft_uar_export(struct mlx5dv_devx_uar *uar);
+
+/* --- mr.c: protection domains and memory regions */
+bool soft_owns_pd(const struct ibv_pd *pd);
+bool soft_owns_mr(const struct ibv_mr *mr);
+struct ibv_pd *soft_pd_alloc(struct ibv_context *ctx);
+int soft_pd_dealloc(struct ibv_pd *pd);
+int soft_pd_number(struct ibv_pd *pd, uint32_t *pdn);
+void soft_pd_bury(struct soft_pd *pd);
+struct ibv_mr *soft_mr_reg(struct ibv_pd *pd, void *addr, size_t len, uint64_t iova, unsigned int access);
+int soft_mr_dereg(struct ibv_mr *mr);
+void soft_mr_bury(struct soft_mr *mr);
+
+/* --- verbs.c: attributes, and what the inline functions of <infiniband/verbs.h> call */
+int soft_query_device(struct ibv_context *ctx, struct ibv_device_attr *attr);
+/* attr has room for size bytes, of which those that this library does not know become 0. */
+int soft_query_port(struct ibv_context *ctx, uint8_t port, struct ibv_port_attr *attr, size_t size);
+int soft_query_gid(struct ibv_context *ctx, uint8_t port, int index, union ibv_gid *gid);
+int soft_query_pkey(struct ibv_context *ctx, uint8_t port, int index, __be16 *pkey);
+int soft_query_mlx5(struct ibv_context *ctx, struct mlx5dv_context *attr);
+void soft_verbs_init(struct verbs_context *v);
 
 #endif

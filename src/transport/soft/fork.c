@@ -10,7 +10,9 @@ unsigned int soft_fork_gen;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int init_result;
 
-static struct slab *const slabs[] = { &soft_handles, &soft_contexts, &soft_objs, &soft_umems, &soft_comps, &soft_channels };
+static struct slab *const slabs[] = {
+	&soft_handles, &soft_contexts, &soft_objs, &soft_umems, &soft_comps, &soft_channels, &soft_uars, &soft_pds, &soft_mrs,
+};
 #define N_SLABS (sizeof(slabs) / sizeof(slabs[0]))
 
 static void before_fork(void)

@@ -33,11 +33,6 @@ void soft_child_drop(struct soft_context *ctx, struct soft_child *c)
 	pthread_mutex_unlock(&ctx->lock);
 }
 
-static struct soft_obj *obj_of(struct soft_child *c)
-{
-	return (struct soft_obj *)((char *)c - offsetof(struct soft_obj, child));
-}
-
 static void bury_obj(struct soft_device *dev, struct soft_obj *obj)
 {
 	soft_subs_end(dev, obj);
@@ -47,10 +42,22 @@ static void bury_obj(struct soft_device *dev, struct soft_obj *obj)
 
 void soft_child_bury(struct soft_device *dev, struct soft_child *c)
 {
-	if (c->is_umem)
-		soft_umem_bury(dev, (struct soft_umem *)((char *)c - offsetof(struct soft_umem, child)));
-	else
-		bury_obj(dev, obj_of(c));
+#define OF(type) ((struct type *)((char *)c - offsetof(struct type, child)))
+	switch ((enum soft_kind)c->kind) {
+	case SOFT_OBJ:
+		bury_obj(dev, OF(soft_obj));
+		break;
+	case SOFT_UMEM:
+		soft_umem_bury(dev, OF(soft_umem));
+		break;
+	case SOFT_PD:
+		soft_pd_bury(OF(soft_pd));
+		break;
+	case SOFT_MR:
+		soft_mr_bury(OF(soft_mr));
+		break;
+	}
+#undef OF
 }
 
 /* A stale handle has no context; the object may die between the load and the lock, so it is looked at again. */
@@ -143,7 +150,7 @@ struct mlx5dv_devx_obj *soft_obj_create(struct ibv_context *ibv, const void *in,
 	obj->key = rules_created(in, inlen, out, outlen, obj->child.destroy);
 	obj->n_ids = rules_span(in);
 	rules_stamp_uid(obj->child.destroy, ctx->uid);
-	obj->child.is_umem = false;
+	obj->child.kind = SOFT_OBJ;
 	obj->subs.first = NULL;
 	atomic_store(&obj->lock, 0);
 	__atomic_store_n(&obj->pub.context, ibv, __ATOMIC_RELEASE);

@@ -3,7 +3,7 @@
 
 static bool owns_context(const struct ibv_context *ctx)
 {
-	return slab_owns(&soft_contexts, ctx);
+	return slab_owns(&soft_contexts, (const void *)((uintptr_t)ctx - offsetof(struct soft_context, verbs.context)));
 }
 
 static bool owns_obj(const struct mlx5dv_devx_obj *obj)
@@ -27,6 +27,9 @@ const struct odx_transport_ops odx_soft_transport = {
 	.owns_obj = owns_obj,
 	.owns_umem = owns_umem,
 	.owns_comp = soft_owns_comp,
+	.owns_uar = soft_owns_uar,
+	.owns_pd = soft_owns_pd,
+	.owns_mr = soft_owns_mr,
 	.close = soft_close,
 	.general_cmd = soft_general_cmd,
 	.obj_create = soft_obj_create,
@@ -36,6 +39,19 @@ const struct odx_transport_ops odx_soft_transport = {
 	.query_eqn = soft_query_eqn,
 	.umem_reg = soft_umem_reg,
 	.umem_dereg = soft_umem_dereg,
+	.uar_alloc = soft_uar_alloc,
+	.uar_free = soft_uar_free,
+	.uar_export = soft_uar_export,
+	.query_device = soft_query_device,
+	.query_port = soft_query_port,
+	.query_gid = soft_query_gid,
+	.query_pkey = soft_query_pkey,
+	.query_mlx5 = soft_query_mlx5,
+	.pd_alloc = soft_pd_alloc,
+	.pd_dealloc = soft_pd_dealloc,
+	.pd_number = soft_pd_number,
+	.mr_reg = soft_mr_reg,
+	.mr_dereg = soft_mr_dereg,
 	.comp_create = soft_comp_create,
 	.comp_destroy = soft_comp_destroy,
 	.obj_query_async = soft_obj_query_async,

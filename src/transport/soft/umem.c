@@ -163,7 +163,7 @@ struct mlx5dv_devx_umem *soft_umem_reg(struct ibv_context *ibv, const struct odx
 		unmap(ctx->dev, u);
 		goto fail;
 	}
-	u->child.is_umem = true;
+	u->child.kind = SOFT_UMEM;
 	atomic_store(&u->busy, 0);
 	__atomic_store_n(&u->pub.context, ibv, __ATOMIC_RELEASE);
 	soft_child_add(ctx, &u->child);
