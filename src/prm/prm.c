@@ -165,14 +165,13 @@ int prm_status_errno(uint8_t status)
 	return EIO;
 }
 
-/* Does the layout end in a list of any length (the MTTs of a umem), its own or a nested layout's? */
-static bool open_ended(const struct prm_layout *l)
+bool prm_open_ended(const struct prm_layout *l)
 {
 	for (unsigned int i = 0; i < l->n_fields; i++) {
 		const struct prm_field *f = &l->fields[i];
 
 		if (!f->count || (f->nested >= 0 && f->count == 1 && f->bit + f->width == l->bits &&
-				  open_ended(&prm_layouts[f->nested])))
+				  prm_open_ended(&prm_layouts[f->nested])))
 			return true;
 	}
 	return false;
@@ -186,7 +185,7 @@ static bool defined_in(const struct prm_layout *l, uint32_t bit)
 		uint64_t width = f->width ? f->width : 1;
 		uint64_t end = f->count ? f->bit + width * f->count : UINT64_MAX;
 
-		if (f->nested >= 0 && f->count == 1 && end == l->bits && open_ended(&prm_layouts[f->nested]))
+		if (f->nested >= 0 && f->count == 1 && end == l->bits && prm_open_ended(&prm_layouts[f->nested]))
 			width = end = UINT64_MAX;
 		if (bit < f->bit || bit >= end)
 			continue;
@@ -198,18 +197,23 @@ static bool defined_in(const struct prm_layout *l, uint32_t bit)
 	return false;
 }
 
-int64_t prm_first_undefined(const struct prm_layout *layout, const void *in, size_t len)
+int64_t prm_undefined(const struct prm_layout *layout, const void *box, size_t len, size_t from)
 {
-	const uint8_t *p = in;
+	const uint8_t *p = box;
 
-	for (size_t byte = 0; byte < len; byte++) {
-		if (!p[byte] || byte < 8) /* the first 8 bytes are the header: opcode, uid, tunnel id, op_mod */
+	for (size_t byte = from; byte < len; byte++) {
+		if (!p[byte])
 			continue;
 		for (uint32_t i = 0; i < 8; i++)
 			if (p[byte] & 0x80u >> i && !defined_in(layout, (uint32_t)byte * 8 + i))
 				return (int64_t)byte * 8 + i;
 	}
 	return -1;
+}
+
+int64_t prm_first_undefined(const struct prm_layout *layout, const void *in, size_t len)
+{
+	return prm_undefined(layout, in, len, 8); /* behind the header: opcode, uid, tunnel id, op_mod */
 }
 
 /* A run of bits of the box to the same place of dst, which stands for the box from bit `from` on. */

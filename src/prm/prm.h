@@ -144,7 +144,11 @@ const struct prm_layout *prm_inbox_layout(uint16_t opcode);
 const struct prm_layout *prm_outbox_layout(uint16_t opcode);
 /* The first name of a value; NULL: it has none. */
 const struct prm_value *prm_value(const struct prm_enum *e, uint64_t value);
-/* The first bit of the inbox that is set and that no field of the layout covers; -1 when there is none. */
+/* Does a layout end in a list of any length (the MTTs of a umem), its own or a nested layout's? */
+bool prm_open_ended(const struct prm_layout *layout);
+/* The first bit, from that byte on, that is set and that no field of the layout covers; -1 when there is none. */
+int64_t prm_undefined(const struct prm_layout *layout, const void *box, size_t len, size_t from);
+/* The same for an inbox, whose header belongs to dispatch. */
 int64_t prm_first_undefined(const struct prm_layout *layout, const void *in, size_t len);
 /*
  * Copies the part of a box that begins at bit and is width bits long (both whole bytes): the bits that the layout defines,
