@@ -42,7 +42,7 @@ void devx_error(const char *fmt, ...)
 int main(int argc, char **argv)
 {
 	/* getopt_long() begins its messages with argv[0]. */
-	static char list_name[] = "devx list", counters_name[] = "devx counters";
+	static char list_name[] = "devx list", counters_name[] = "devx counters", decode_name[] = "devx decode";
 	const char *what = argc > 1 ? argv[1] : NULL;
 
 	if (!what) {
@@ -56,6 +56,10 @@ int main(int argc, char **argv)
 	if (!strcmp(what, "counters")) {
 		argv[1] = counters_name;
 		return devx_counters(argc - 1, argv + 1);
+	}
+	if (!strcmp(what, "decode")) {
+		argv[1] = decode_name;
+		return devx_decode(argc - 1, argv + 1);
 	}
 	if (!strcmp(what, "help") || !strcmp(what, "--help") || !strcmp(what, "-h")) {
 		fputs(help, stdout);

@@ -18,5 +18,6 @@ void devx_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* A subcommand: argv[0] is its name. Returns the exit code. */
 int devx_list(int argc, char **argv);
 int devx_counters(int argc, char **argv);
+int devx_decode(int argc, char **argv);
 
 #endif

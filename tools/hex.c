@@ -85,8 +85,8 @@ static bool fill(struct reader *r, size_t offset)
 	return true;
 }
 
-/* Digits that begin a line, read as its offset; false: they are none. */
-static bool offset_of(const char *p, const char *end, size_t digits, size_t *value)
+/* Digits that begin a line, read as its offset; false: they are none. alone: it may stand there without bytes. */
+static bool offset_of(bool alone, const char *p, const char *end, size_t digits, size_t *value)
 {
 	const char *rest = p + digits;
 
@@ -97,10 +97,10 @@ static bool offset_of(const char *p, const char *end, size_t digits, size_t *val
 		*value = *value << 4 | (size_t)digit(p[i]);
 	if (rest < end && *rest == ':')
 		return true;
-	/* Without a colon: six digits and more, followed by groups of another length, or by nothing. */
+	/* Without a colon: six digits and more, followed by groups of another length. */
 	while (rest < end && is_blank(*rest))
 		rest++;
-	return digits >= 6 && (rest == end || digits_of(rest, end) != digits);
+	return digits >= 6 && (rest == end ? alone : digits_of(rest, end) != digits);
 }
 
 /* A line of a dump: its groups up to the column of characters. swap: pairs as a little-endian machine has them in a word. */
@@ -166,7 +166,7 @@ static bool plain_line(struct reader *r, const char *p, const char *end)
 		r->repeat = true;
 		return true;
 	}
-	if (offset_of(p, end, digits, &offset) && (offset == r->n || r->repeat || (r->offsets && offset >= r->n)) &&
+	if (offset_of(r->offsets, p, end, digits, &offset) && (offset == r->n || r->repeat || (r->offsets && offset >= r->n)) &&
 	    (r->offsets || !r->n)) {
 		const char *rest = p + digits;
 		bool colon = rest < end && *rest == ':';
@@ -236,7 +236,8 @@ static unsigned int unit_of(const char *p, const char *end)
 	return longest > 8 ? 8 : longest > 4 ? 4 : longest > 2 ? 2 : longest ? 1 : 0;
 }
 
-bool hex_read(const char *text, size_t len, uint8_t *out, size_t max, size_t *n, unsigned int *line, const char **why)
+bool hex_read(const char *text, size_t len, uint8_t *out, size_t max, size_t *n, unsigned int *line,
+	      const char **why)
 {
 	struct reader r = { .out = out, .max = max };
 	const char *end = text + len, *open, *p = text;

@@ -39,7 +39,8 @@ static bool read_index(const char **at, int64_t *index)
 }
 
 /* A flow's destinations and counters have forms of one length, which the table's union is not (walk.c). */
-static const struct prm_layout *destination(const struct prm_layout *l, const struct prm_field *f, const char *rest, uint32_t *width)
+static const struct prm_layout *destination(const struct prm_layout *l, const struct prm_field *f, const char *rest,
+					    uint32_t *width)
 {
 	static const char *const forms[] = { "dest_format", "flow_counter_list" };
 	size_t len;

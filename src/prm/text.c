@@ -307,7 +307,8 @@ void prm_text(const struct prm_what *what, const void *box, size_t len, const st
 	}
 }
 
-size_t prm_text_buf(const struct prm_what *what, const void *box, size_t len, const struct prm_style *style, char *buf, size_t size)
+size_t prm_text_buf(const struct prm_what *what, const void *box, size_t len, const struct prm_style *style, char *buf,
+		    size_t size)
 {
 	struct buf b = { .p = buf, .size = size };
 	const struct prm_writer to = { put_buf, &b };

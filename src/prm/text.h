@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A whole inbox or outbox by the names of its fields: as items for a visitor, as text, and a field's place by its path. Boxes are
- * hostile: nothing outside them is read, whatever they claim.
+ * A whole inbox or outbox by the names of its fields: as items for a visitor, as text, and a field's place by its path. Boxes
+ * are hostile: nothing outside them is read, whatever they claim.
  */
 #ifndef PRM_TEXT_H
 #define PRM_TEXT_H
@@ -94,7 +94,8 @@ struct prm_style {
 void prm_text(const struct prm_what *what, const void *box, size_t len, const struct prm_style *style,
 	      const struct prm_writer *to);
 /* The same, cut to size and ended by a NUL; size may be 0. Returns the length of the whole text. */
-size_t prm_text_buf(const struct prm_what *what, const void *box, size_t len, const struct prm_style *style, char *buf, size_t size);
+size_t prm_text_buf(const struct prm_what *what, const void *box, size_t len, const struct prm_style *style, char *buf,
+		    size_t size);
 /* A value with its names: "3 (RTS)", "0xc (FWD_DEST|COUNT)". values may be NULL. */
 void prm_text_value(uint64_t value, const struct prm_enum *values, const struct prm_writer *to);
 /* The names alone: "RTS", "FWD_DEST|COUNT|0x8000". "": it has none. */

@@ -110,15 +110,23 @@ static size_t push(struct walk *w, const char *name, int64_t index)
 	return old;
 }
 
-static void tail(struct walk *w, uint32_t bit)
+static void tail(struct walk *w, uint32_t bit, uint32_t end)
 {
 	struct prm_item item = { .kind = PRM_ITEM_TAIL, .name = "", .index = -1, .offset = bit / 8 };
 
-	if (bit >= w->bits)
+	if (bit >= end)
 		return;
 	item.p = w->p + bit / 8;
-	item.len = (w->bits - bit) / 8;
+	item.len = (end - bit) / 8;
 	give(w, &item);
+}
+
+static bool any_set(const struct walk *w, uint32_t bit, uint32_t end)
+{
+	for (bit /= 8; bit < end / 8; bit++)
+		if (w->p[bit])
+			return true;
+	return false;
 }
 
 static void walk(struct walk *w, const struct prm_layout *l, uint32_t base, uint32_t end, unsigned int depth);
@@ -205,8 +213,8 @@ static void walk_destinations(struct walk *w, const struct prm_field *f, uint32_
 
 		nested(w, prm_layout(form), f->name, (int64_t)i, bit, bit + stride, depth);
 	}
-	if (end == w->bits && bit < end)
-		tail(w, bit);
+	if (any_set(w, bit, end))
+		tail(w, bit, end);
 }
 
 /* Fields that lie over others: of two names for one place the first; of two meanings the one that the command says. */
@@ -214,6 +222,8 @@ static bool taken(const struct walk *w, const struct prm_layout *l, const struct
 {
 	bool ext = w->what && w->what->qpc_ext;
 
+	if (!f->other && f->nested < 0 && f->count)
+		return true;
 	if (!strcmp(l->name, "general_obj_in_cmd_hdr") && f->nested >= 0)
 		return !strcmp(f->name, "op_param.create") == (w->what && w->what->opcode == PRM_OP_CREATE_GENERAL_OBJECT);
 	if (!strcmp(l->name, "create_qp_in") || !strcmp(l->name, "query_qp_out")) {
@@ -238,7 +248,7 @@ static void walk_field(struct walk *w, const struct prm_field *f, int64_t index,
 	item.kind = f->width > 64 ? PRM_ITEM_BYTES : PRM_ITEM_FIELD;
 	if (f->width > 64) {
 		item.p = w->p + bit / 8;
-		item.len = f->width / 8;
+		item.len = (bit % 8 + f->width + 7) / 8; /* the bytes it lies in */
 	} else {
 		item.value = peek(w, bit, f->width);
 		item.values = f->values >= 0 ? &prm_enums[f->values] : NULL;
@@ -279,8 +289,6 @@ static void walk_elements(struct walk *w, const struct prm_layout *l, const stru
 		walk_bytes(w, f, start, count, depth);
 		return;
 	}
-	if (n && f->count == 1 && !count) /* cut: what of it is there */
-		nested(w, n, f->name, -1, start, end, depth);
 	for (uint32_t i = 0; i < count && !w->stopped; i++) {
 		int64_t index = f->count == 1 ? -1 : (int64_t)i;
 
@@ -289,12 +297,15 @@ static void walk_elements(struct walk *w, const struct prm_layout *l, const stru
 		else
 			walk_field(w, f, index, start + i * width, depth);
 	}
+	/* Cut off inside an element: what of it is there. */
+	if (n && count < f->count && left > count * width)
+		nested(w, n, f->name, f->count == 1 ? -1 : (int64_t)count, start + count * width, end, depth);
 	if (!f->count && end == w->bits)
-		tail(w, start + count * width);
+		tail(w, start + count * width, end);
 }
 
 /* The bits of the dword at bit of the layout that fields cover, those cut off by the end of the box not counted. */
-static uint32_t covered(const struct prm_layout *l, uint32_t bit, uint32_t have)
+static uint32_t covered(const struct walk *w, const struct prm_layout *l, uint32_t bit, uint32_t have)
 {
 	uint32_t mask = 0;
 
@@ -302,10 +313,12 @@ static uint32_t covered(const struct prm_layout *l, uint32_t bit, uint32_t have)
 		const struct prm_field *f = &l->fields[i];
 		uint64_t from = f->bit, to = f->count ? from + (uint64_t)f->width * f->count : UINT64_MAX;
 
+		if (from >= (uint64_t)bit + 32 || to <= bit || !taken(w, l, f))
+			continue;
 		if (f->nested >= 0 && f->count == 1 && to == l->bits && prm_open_ended(&prm_layouts[f->nested]))
 			to = UINT64_MAX;
-		if (f->nested < 0 && f->count == 1 && to > have)
-			continue;
+		if ((f->nested < 0 || !prm_layouts[f->nested].n_fields) && f->width && to > have && to != UINT64_MAX)
+			to = from < have ? from + (have - from) / f->width * f->width : from;
 		from = from > bit ? from - bit : 0;
 		to = to > bit ? to - bit : 0;
 		if (from >= 32 || from >= to)
@@ -340,12 +353,15 @@ static void walk(struct walk *w, const struct prm_layout *l, uint32_t base, uint
 		uint32_t set = (uint32_t)peek(w, base + at, n) << (32 - n);
 		struct prm_item item = { .kind = PRM_ITEM_UNDEFINED, .name = "", .index = -1, .depth = depth, .width = n };
 
-		item.value = set ? set & ~covered(l, at, bits) : 0;
+		item.value = set ? set & ~covered(w, l, at, bits) : 0;
 		item.value >>= 32 - n;
 		item.offset = (base + at) / 8;
 		if (item.value)
 			give(w, &item);
 	}
+	/* A form that is shorter than its union, or an object than its place. */
+	if (depth && !prm_open_ended(l) && any_set(w, base + bits, end))
+		tail(w, base + bits, end);
 }
 
 /* What the ABI cannot carry is not looked at. */
@@ -368,7 +384,7 @@ void prm_walk(const struct prm_what *what, const void *box, size_t len, prm_visi
 		end = l->bits + obj->bits;
 		nested(&w, obj, PRM_OBJECT, -1, l->bits, w.bits < end ? w.bits : end, 0);
 	}
-	tail(&w, end);
+	tail(&w, end, w.bits);
 }
 
 void prm_walk_layout(const struct prm_layout *layout, const void *box, size_t len, prm_visit visit, void *arg)
@@ -378,5 +394,5 @@ void prm_walk_layout(const struct prm_layout *layout, const void *box, size_t le
 	uint32_t end = prm_open_ended(layout) || layout->bits > w.bits ? w.bits : layout->bits;
 
 	walk(&w, layout, 0, end, 0);
-	tail(&w, end);
+	tail(&w, end, w.bits);
 }
