@@ -109,6 +109,11 @@ struct ibv_device *device(void)
 	return chosen.dev;
 }
 
+bool is_soft(void)
+{
+	return chosen.soft;
+}
+
 static void end_device(void *p)
 {
 	int err = odx_soft_destroy(p);
@@ -205,7 +210,7 @@ void unstick(void)
 
 /* --- objects --- */
 
-static void end_obj(void *p)
+void end_obj(void *p)
 {
 	int err = mlx5dv_devx_obj_destroy(p);
 

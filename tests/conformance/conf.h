@@ -75,6 +75,7 @@ const char *missing(unsigned int needs);
 void unstick(void);
 
 struct ibv_device *device(void);              /* the one under test */
+bool is_soft(void);                           /* it is a software device */
 struct ibv_device *soft(const char *spec);    /* one of the case's own, with the profile of the one under test */
 struct ibv_context *context(void);            /* a DEVX context on device() */
 struct ibv_context *open_devx(struct ibv_device *dev);
@@ -85,6 +86,7 @@ void hold(struct ibv_device *dev);
 void release(struct ibv_device *dev, uint32_t n);
 void advance(struct ibv_device *dev, uint64_t ns);
 
+void end_obj(void *obj); /* for own(): destroys it */
 /* Must succeed; the case owns the object. */
 struct mlx5dv_devx_obj *create(struct ibv_context *ctx, const void *in, size_t inlen, void *out, size_t outlen);
 /* Must fail so. For EREMOTEIO see the outbox. */
@@ -96,6 +98,18 @@ struct mlx5dv_devx_cmd_comp *new_comp(struct ibv_context *ctx);
 void destroy_comp(struct mlx5dv_devx_cmd_comp *comp);
 struct mlx5dv_devx_umem *reg(struct ibv_context *ctx, void *addr, size_t size, uint32_t access);
 int dereg(struct mlx5dv_devx_umem *umem);
+
+/*
+ * The kernel's lists, written from its behaviour: a query or modify, what creates its object, and where its inbox has the
+ * object's id.
+ */
+struct listed_op {
+	uint16_t opcode, creator;
+	uint32_t bit, width;
+};
+
+extern const struct listed_op listed_queries[], listed_modifies[]; /* ended by opcode 0 */
+const struct listed_op *find_op(const struct listed_op *list, uint32_t opcode); /* NULL: not listed */
 
 /* ALLOC_FLOW_COUNTER: bulk is the bit mask of the PRM (0: one counter, 1: 128, 2: 256 ..). */
 struct mlx5dv_devx_obj *counters(struct ibv_context *ctx, uint8_t bulk, uint32_t *id);

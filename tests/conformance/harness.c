@@ -354,8 +354,12 @@ static int run_body(const struct test_case *c)
 {
 	int how = setjmp(now.leave);
 
-	if (!how)
-		c->run();
+	if (!how) {
+		if (c->run_on)
+			c->run_on(c->arg);
+		else
+			c->run();
+	}
 	return how;
 }
 

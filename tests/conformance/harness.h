@@ -25,6 +25,9 @@ struct test_case {
 	const char *file, *name, *fact, *what;
 	unsigned int needs, line;
 	void (*run)(void);
+	void (*run_on)(int arg); /* instead of run: a case that is made in a loop, by a constructor */
+	int arg;
+	const char *like, *like_what; /* what cases that differ in their arg only have in common, for the documents */
 	struct test_case *next;
 };
 

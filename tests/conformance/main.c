@@ -9,6 +9,7 @@ static const struct group groups[] = {
 	{ "general", "mlx5dv_devx_general_cmd and query_eqn" },
 	{ "opcodes", "The kernel's lists of opcodes" },
 	{ "object", "Objects: create, query, modify, destroy" },
+	{ "types", "The same questions to each TYPE of object" },
 	{ "umem", "umems" },
 	{ "comp", "Completions: descriptor, readiness, records, budget" },
 	{ "lifetime", "Destroys, closes and removal while something goes on" },
@@ -64,20 +65,31 @@ static const char markdown_head[] =
 	"The device is any mlx5 device, or a software device, which can be held, removed and made to fail; \"OpenDEVX\" means that\n"
 	"only this library defines the behaviour. A case is skipped, with the reason, where these are not there.\n";
 
+/* One that is like it, but for the type, stands before it. */
+static bool is_alike_before(const struct test_case *first, const struct test_case *c)
+{
+	for (; first != c; first = first->next)
+		if (first->like && c->like && !strcmp(first->like, c->like))
+			return true;
+	return false;
+}
+
 static void list_markdown(const struct test_case *c, const char *const *filters)
 {
+	const struct test_case *first = c;
 	const struct group *g = NULL;
 
 	fputs(markdown_head, stdout);
 	for (; c; c = c->next) {
-		if (!is_selected(c, filters))
+		if (!is_selected(c, filters) || is_alike_before(first, c))
 			continue;
 		if (!g || strcmp(g->name, group_of(c))) {
 			for (g = groups; strcmp(g->name, group_of(c)); g++)
 				;
 			printf("\n## %s\n\n%s.\n\n| case | requires | fact | device |\n|---|---|---|---|\n", g->name, g->title);
 		}
-		printf("| `%s` | %s | %s | %s |\n", c->name, c->what, c->fact, device_words(c->needs));
+		printf("| `%s` | %s | %s | %s |\n", c->like ? c->like : c->name, c->like ? c->like_what : c->what, c->fact,
+		       device_words(c->needs));
 	}
 }
 
