@@ -18,5 +18,6 @@ struct cap_page {
 
 extern const struct cap_page cap_pages[];
 extern const unsigned int n_cap_pages;
+extern const struct cap_row cap_nic_flow_tables[]; /* caps_flow.c */
 
 #endif

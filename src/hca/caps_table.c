@@ -5,6 +5,7 @@
  */
 #include "caps.h"
 #include "events.h"
+#include "steer.h"
 #include "types.h"
 
 #define PLACE(layout, field) PRM_F_##layout##__##field
@@ -52,6 +53,11 @@ static const struct cap_row general[] = {
 	GEN_ALL(log_max_flow_counter_bulk, FLOW_COUNTER_LOG_MAX),
 	GEN_ALL(max_flow_counter_31_16, FLOW_COUNTERS >> 16),
 	GEN_ALL(max_flow_counter_15_0, FLOW_COUNTERS & 0xffff),
+
+	/* Flow tables on a page of their own. The parsers: Geneve, ICMP, ICMPv6 (Linux, include/linux/mlx5/device.h). */
+	GEN_ALL(nic_flow_table, 1),
+	GEN_ALL(flex_parser_protocols, 0x308),
+	GEN_ALL(log_max_l2_table, L2_LOG_ENTRIES),
 
 	/* Queue pairs, completion queues, q counters: as this model's commands take them. */
 	GEN_ALL(rc, 1),
@@ -134,7 +140,7 @@ const struct cap_page cap_pages[] = {
 	{ 0x04, roce },
 	{ 0x05, NULL }, /* IPoIB */
 	{ 0x06, NULL }, /* enhanced IPoIB */
-	{ 0x07, NULL }, /* NIC flow tables */
+	{ 0x07, cap_nic_flow_tables },
 	{ 0x08, NULL }, /* e-switch flow tables */
 	{ 0x09, NULL }, /* e-switch */
 	{ 0x0c, NULL }, /* quality of service */

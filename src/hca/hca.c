@@ -7,6 +7,7 @@
 #include "context.h"
 #include "model.h"
 #include "schedule.h"
+#include "steer.h"
 #include "types.h"
 
 /* A busy of SYN_OK: nothing refers to objects of this type. */
@@ -19,13 +20,22 @@ const struct obj_class obj_classes[OBJ_N_TYPES] = {
 	[OBJ_Q_COUNTER] = { sizeof(struct hca_obj), 0, 1, Q_COUNTER_LAST, SYN_Q_COUNTER, SYN_Q_COUNTER_BUSY,
 			    SYN_Q_COUNTER_LIMIT, NULL, OBJ_NONE },
 	[OBJ_FLOW_COUNTER] = { sizeof(struct flow_counter), 1, FLOW_COUNTER_FIRST, FLOW_COUNTER_LAST, SYN_COUNTER,
-			       SYN_OK, SYN_COUNTER_LIMIT, flow_counter_fini, OBJ_NONE },
+			       SYN_COUNTER_BUSY, SYN_COUNTER_LIMIT, flow_counter_fini, OBJ_NONE },
 
 	/* Transport and queues. */
 	[OBJ_TD] = { sizeof(struct hca_obj), 0, 1, ID24_LAST, SYN_TD, SYN_TD_BUSY, SYN_TD_LIMIT, NULL, OBJ_NONE },
 	[OBJ_TIS] = { CTX_SIZE(tisc), CTX_REFS_MAX, 1, ID24_LAST, SYN_TIS, SYN_OK, SYN_TIS_LIMIT, NULL, OBJ_NONE },
 
-	/* Steering. */
+	/* Steering. Entries have ids of their own, which nobody sees. */
+	[OBJ_FLOW_TABLE] = { sizeof(struct flow_table), 1, 1, ID24_LAST, SYN_FT, SYN_FT_BUSY, SYN_FT_LIMIT, NULL, OBJ_NONE },
+	[OBJ_FLOW_GROUP] = { sizeof(struct flow_group), 1, 1, ID24_LAST, SYN_FG, SYN_FG_BUSY, SYN_FG_LIMIT, flow_group_fini, OBJ_NONE },
+	[OBJ_FLOW_ENTRY] = { sizeof(struct flow_entry), 1, 1, ID24_LAST, SYN_FTE, SYN_OK, SYN_FTE_LIMIT, flow_entry_fini, OBJ_NONE },
+	[OBJ_REFORMAT] = { sizeof(struct reformat), 0, 1, ID24_LAST, SYN_REFORMAT, SYN_REFORMAT_BUSY, SYN_REFORMAT_LIMIT,
+			   reformat_fini, OBJ_NONE },
+	[OBJ_MODIFY_HEADER] = { sizeof(struct modify_header), 0, 1, ID24_LAST, SYN_MODIFY_HEADER, SYN_MODIFY_HEADER_BUSY,
+				SYN_MODIFY_HEADER_LIMIT, modify_header_fini, OBJ_NONE },
+	[OBJ_VXLAN_PORT] = { sizeof(struct hca_obj), 0, 0, 0xffff, SYN_VXLAN_PORT, SYN_OK, SYN_VXLAN_LIMIT, NULL, OBJ_NONE },
+	[OBJ_L2_ENTRY] = { sizeof(struct l2_entry), 0, 0, (1u << L2_LOG_ENTRIES) - 1, SYN_L2_ENTRY, SYN_OK, SYN_OK, NULL, OBJ_NONE },
 
 	/* Events and doorbells. */
 	[OBJ_UAR] = { sizeof(struct hca_obj), 0, UAR_FIRST, UAR_LAST, SYN_UAR, SYN_UAR_BUSY, SYN_UAR_LIMIT, NULL, OBJ_NONE },
@@ -48,7 +58,7 @@ static const struct hca_op *const op_tables[] = {
 	/* Transport and queues. */
 	ops_tis,
 	/* Steering. */
-
+	ops_flow_table, ops_flow_entry, ops_reformat, ops_l2,
 	/* Events and doorbells. */
 	ops_uar,
 	/* General objects and commands, quality of service. */
@@ -103,7 +113,8 @@ struct hca *hca_new(const struct hca_config *config, const struct hca_host *ops,
 	h->rng = config->seed;
 	h->sched = sched_new();
 	h->user_objs = calloc(UID_MAX + 1, sizeof(*h->user_objs));
-	if (!h->sched || !h->user_objs) {
+	h->steer = steer_new(h);
+	if (!h->sched || !h->user_objs || !h->steer) {
 		hca_free(h);
 		return NULL;
 	}
@@ -120,6 +131,7 @@ void hca_free(struct hca *h)
 		return;
 	obj_tables_free(h);
 	sched_free(h->sched);
+	free(h->steer);
 	free(h->user_objs);
 	free(h);
 }

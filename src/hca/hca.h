@@ -112,6 +112,22 @@ enum hca_raised {
 };
 enum hca_raised hca_event(struct hca *h, uint16_t made_by, uint32_t id, uint16_t event, uint8_t syndrome);
 
+/* What became of a packet from the wire. */
+#define HCA_FRAME_MIN 14u
+#define HCA_FRAME_MAX 65535u
+#define HCA_PACKET_TIRS 32u
+
+struct hca_packet {
+	uint32_t walks;     /* the root's, or one for each user context that has a receive table */
+	uint32_t delivered; /* of them: to a TIR or more; and so on */
+	uint32_t dropped, allowed, missed;
+	uint32_t n_tirs;    /* altogether */
+	uint32_t tirn[HCA_PACKET_TIRS]; /* the first of them */
+};
+
+/* A frame that arrives at a port, counted from 1. False: its length or the port is none. */
+bool hca_packet(struct hca *h, const void *frame, size_t len, uint32_t port, struct hca_packet *result);
+
 /* Completion EQs, which exist from the start: EQN of a completion vector. False: no such vector. */
 #define HCA_EQS 4u
 #define HCA_FIRST_EQN 1u

@@ -102,6 +102,8 @@ extern const struct hca_op ops_user[], ops_flow_counter[], ops_caps[], ops_mkey[
 extern const struct hca_op ops_tis[];
 /* Events and doorbells. */
 extern const struct hca_op ops_uar[];
+/* Steering. */
+extern const struct hca_op ops_flow_table[], ops_flow_entry[], ops_reformat[], ops_l2[];
 
 #define OBJ_PAGE_IDS 512u  /* ids in a page of a table */
 #define OBJ_RANGE_LOGS 24u /* the largest range is smaller than 2^24 */
@@ -116,6 +118,7 @@ struct obj_table {
 };
 
 struct sched;
+struct steer;
 struct umem;
 
 struct hca {
@@ -127,6 +130,7 @@ struct hca {
 	bool port_down; /* the link of the only port; events.c */
 	uint64_t rng;
 	struct sched *sched;
+	struct steer *steer;
 	const struct hca_op *op_of[0x1000];
 	uint8_t scratch[65536]; /* the outbox of the command that executes */
 };

@@ -79,6 +79,7 @@ int run_event_tests(void);
 /* Transport and queues. */
 int run_tis_tests(void);
 /* Steering. */
+int run_flow_tests(void);
 
 /* Events and doorbells. */
 int run_uar_tests(void);

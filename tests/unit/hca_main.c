@@ -35,6 +35,7 @@ int main(void)
 		/* Transport and queues. */
 		failed += run_tis_tests();
 		/* Steering. */
+		failed += run_flow_tests();
 
 		/* Events and doorbells. */
 		failed += run_uar_tests();

@@ -64,7 +64,10 @@ bool rules_is_query(const uint8_t *in)
 
 bool rules_is_modify(const uint8_t *in)
 {
-	return call_of(in) == PRM_CALL_MODIFY;
+	uint16_t op = opcode_of(in);
+
+	/* These two pass as both. */
+	return call_of(in) == PRM_CALL_MODIFY || op == PRM_OP_ADD_VXLAN_UDP_DPORT || op == PRM_OP_SET_L2_TABLE_ENTRY;
 }
 
 uint32_t rules_span(const uint8_t *in)

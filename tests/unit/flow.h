@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Flow tables, groups and entries for tests. The inboxes are ready to run and to be changed before. */
+#ifndef TEST_FLOW_H
+#define TEST_FLOW_H
+
+#include "dev.h"
+#include "steer.h"
+
+#define LOG_SIZE 10u /* of tables */
+
+void table_cmd(struct cmd *c, uint16_t uid, uint32_t type, uint32_t level);
+uint32_t new_table(struct dev *d, uint16_t uid, uint32_t type, uint32_t level);
+void table_end(struct cmd *c, uint16_t uid, uint32_t type, uint32_t table);
+
+/* Over the outer headers; mask names a field of fte_match_set_lyr_2_4 by its place (PRM_F_*). */
+void group_cmd(struct cmd *c, uint16_t uid, uint32_t table, uint32_t start, uint32_t end);
+uint32_t new_group(struct dev *d, uint16_t uid, uint32_t table, uint32_t start, uint32_t end);
+void group_end(struct cmd *c, uint16_t uid, uint32_t table, uint32_t group);
+struct prm_box criteria(struct cmd *c, uint32_t section_bit, uint32_t section_width);
+#define CRITERIA(c, section) criteria(c, PRM_F_fte_match_param__##section)
+
+/* Drops what it matches; no lists yet. */
+void entry_cmd(struct cmd *c, uint16_t uid, uint32_t table, uint32_t group, uint32_t index);
+struct prm_box entry_ctx(struct cmd *c);
+struct prm_box entry_value(struct cmd *c, uint32_t section_bit, uint32_t section_width);
+#define VALUE(c, section) entry_value(c, PRM_F_fte_match_param__##section)
+void entry_action(struct cmd *c, uint32_t action);
+/* Destinations before counters. */
+void entry_dest(struct cmd *c, uint32_t type, uint32_t id);
+void entry_counter(struct cmd *c, uint32_t id);
+void entry_end(struct cmd *c, uint16_t uid, uint32_t table, uint32_t index);
+void entry_query(struct cmd *c, uint16_t uid, uint32_t table, uint32_t index, uint32_t items);
+
+uint32_t new_counter(struct dev *d, uint16_t uid);
+uint64_t counted(struct dev *d, uint16_t uid, uint32_t id, bool octets);
+
+void reformat_cmd(struct cmd *c, uint16_t uid, uint32_t type, const void *data, uint32_t size);
+uint32_t new_reformat(struct dev *d, uint16_t uid, uint32_t type, const void *data, uint32_t size);
+void modify_cmd(struct cmd *c, uint16_t uid, uint32_t type);
+void modify_set(struct cmd *c, uint32_t field, uint32_t offset, uint32_t length, uint32_t data);
+void modify_add(struct cmd *c, uint32_t field, uint32_t data);
+void modify_copy(struct cmd *c, uint32_t from, uint32_t from_at, uint32_t length, uint32_t to, uint32_t to_at);
+uint32_t made_modify(struct dev *d, struct cmd *c);
+
+enum { DEST_TABLE = 1, DEST_TIR = 2 };
+
+#endif
