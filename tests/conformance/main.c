@@ -12,6 +12,7 @@ static const struct group groups[] = {
 	{ "types", "The same questions to each TYPE of object" },
 	{ "umem", "umems" },
 	{ "comp", "Completions: descriptor, readiness, records, budget" },
+	{ "event", "Event channels: subscriptions, records, eventfds" },
 	{ "lifetime", "Destroys, closes and removal while something goes on" },
 	{ "order", "When and in which order commands complete" },
 	{ "slots", "Commands that wait for a slot" },
