@@ -3,7 +3,24 @@
 #include <string.h>
 
 #include "caps.h"
+#include "general.h"
 #include "types.h"
+
+static const struct cap_row *rows_of(uint8_t type)
+{
+	for (unsigned int i = 0; i < n_cap_pages; i++)
+		if (cap_pages[i].type == type)
+			return cap_pages[i].rows;
+	return NULL;
+}
+
+uint64_t hca_cap(const struct hca *h, uint8_t page, uint32_t bit, uint32_t width)
+{
+	for (const struct cap_row *row = rows_of(page); row && row->width; row++)
+		if (row->bit == bit && row->width == width)
+			return row->value[h->cfg.profile];
+	return 0;
+}
 
 static enum syn query_hca_cap(struct hca *h, struct call *c)
 {
@@ -19,6 +36,10 @@ static enum syn query_hca_cap(struct hca *h, struct call *c)
 		return SYN_CAP_TYPE;
 	for (const struct cap_row *row = cap_pages[i].rows; row && row->width; row++)
 		prm_set(&page, row->bit, row->width, row->value[h->cfg.profile]);
+	if (cap_pages[i].type == CAP_GENERAL)
+		PRM_SET(&page, cmd_hca_cap, general_obj_types, gen_type_bits(h, 0));
+	if (cap_pages[i].type == CAP_GENERAL_2)
+		PRM_SET(&page, cmd_hca_cap_2, general_obj_types_127_64, gen_type_bits(h, 64));
 	return SYN_OK;
 }
 

@@ -6,21 +6,23 @@
 #include "caps.h"
 #include "events.h"
 #include "steer.h"
+#include "general.h"
 #include "types.h"
 
-#define PLACE(layout, field) PRM_F_##layout##__##field
-#define ROW_(bit, width, a, b, c, d) { bit, width, { a, b, c, d } }
-#define ROW_X(...) ROW_(__VA_ARGS__)
-/* A value for each of cx5, cx6dx, cx7, bf3; or the same for all. */
-#define GEN(field, cx5, cx6dx, cx7, bf3) ROW_X(PLACE(cmd_hca_cap, field), cx5, cx6dx, cx7, bf3)
+#define GEN(field, cx5, cx6dx, cx7, bf3) CAP_ROW(cmd_hca_cap, field, cx5, cx6dx, cx7, bf3)
 #define GEN_ALL(field, v) GEN(field, v, v, v, v)
-#define GEN2_ALL(field, v) ROW_X(PLACE(cmd_hca_cap_2, field), v, v, v, v)
-#define ROCE(field, cx5, cx6dx, cx7, bf3) ROW_X(PLACE(roce_cap, field), cx5, cx6dx, cx7, bf3)
+#define GEN2(field, cx5, cx6dx, cx7, bf3) CAP_ROW(cmd_hca_cap_2, field, cx5, cx6dx, cx7, bf3)
+#define GEN2_ALL(field, v) GEN2(field, v, v, v, v)
+#define ROCE(field, cx5, cx6dx, cx7, bf3) CAP_ROW(roce_cap, field, cx5, cx6dx, cx7, bf3)
 #define ROCE_ALL(field, v) ROCE(field, v, v, v, v)
-#define EVENT_ALL(field, v) ROW_X(PLACE(device_event_cap, field), v, v, v, v)
+#define EVENT_ALL(field, v) CAP_ALL(device_event_cap, field, v)
 #define END { 0, 0, { 0 } }
 
 #define FLOW_COUNTERS (FLOW_COUNTER_LAST - FLOW_COUNTER_FIRST + 1)
+
+/* The definers of Linux' mlx5_ifc.h, by number: 0, 22, 23, 29 to 32, and the one with selectors. */
+#define DEFINER_FORMATS                                                                                              \
+	(UINT64_C(1) << 0 | UINT64_C(3) << 22 | UINT64_C(0xf) << 29 | UINT64_C(1) << 61)
 
 static const struct cap_row general[] = {
 	/*
@@ -101,6 +103,24 @@ static const struct cap_row general[] = {
 	GEN(rq_ts_format, 0, 2, 2, 2),
 
 	GEN_ALL(event_cap, 1),
+	/*
+	 * General objects. Which types there are (general_obj_types) is not said here: it comes from their tables, as do the
+	 * sources of which device has what.
+	 */
+	GEN_ALL(qos, 1),
+	GEN(query_match_sample_info, 0, 1, 1, 1),
+	GEN(match_definer_format_supported, 0, DEFINER_FORMATS, DEFINER_FORMATS, DEFINER_FORMATS),
+	GEN(max_num_match_definer, 0, 0xffff, 0xffff, 0xffff),
+	GEN(max_geneve_tlv_options, 1, 1, 8, 8), /* inferred, as the next two */
+	GEN(max_geneve_tlv_option_data_len, 1, 1, 31, 31),
+	GEN(geneve_tlv_sample, 0, 0, 1, 1),
+	GEN(crypto, 0, 1, 1, 1),
+	GEN(aes_xts, 0, 1, 1, 1),
+	GEN(log_max_dek, 0, GEN_LOG_MAX, GEN_LOG_MAX, GEN_LOG_MAX),
+	GEN(ipsec_offload, 0, 1, 1, 1),
+	GEN(log_max_num_header_modify_argument, 0, GEN_LOG_MAX, GEN_LOG_MAX, GEN_LOG_MAX),
+	GEN(log_header_modify_argument_max_alloc, 0, GEN_LOG_RANGE, GEN_LOG_RANGE, GEN_LOG_RANGE),
+
 	GEN_ALL(hca_cap_2, 1),
 	END,
 };
@@ -108,6 +128,8 @@ static const struct cap_row general[] = {
 static const struct cap_row general_2[] = {
 	GEN2_ALL(flow_counter_bulk_log_max_alloc, FLOW_COUNTER_LOG_MAX),
 	GEN2_ALL(flow_counter_bulk_log_granularity, 0),
+	GEN2(log_conn_track_max_alloc, 0, GEN_LOG_RANGE, GEN_LOG_RANGE, GEN_LOG_RANGE),
+	GEN2(log_max_conn_track_offload, 0, GEN_LOG_MAX, GEN_LOG_MAX, GEN_LOG_MAX),
 	END,
 };
 
@@ -131,31 +153,31 @@ static const struct cap_row events[] = {
 	END,
 };
 
-/* Types as Linux numbers them (include/linux/mlx5/device.h); 0x1b as rdma-core and DPDK do. */
 const struct cap_page cap_pages[] = {
-	{ 0x00, general },
+	{ CAP_GENERAL, general },
 	{ 0x01, NULL }, /* Ethernet offloads */
 	{ 0x02, NULL }, /* on-demand paging */
 	{ 0x03, NULL }, /* atomics */
-	{ 0x04, roce },
+	{ CAP_ROCE, roce },
 	{ 0x05, NULL }, /* IPoIB */
 	{ 0x06, NULL }, /* enhanced IPoIB */
 	{ 0x07, cap_nic_flow_tables },
 	{ 0x08, NULL }, /* e-switch flow tables */
 	{ 0x09, NULL }, /* e-switch */
-	{ 0x0c, NULL }, /* quality of service */
+	{ CAP_QOS, caps_qos }, /* quality of service */
 	{ 0x0d, NULL }, /* debug */
 	{ 0x0f, NULL }, /* device memory */
 	{ 0x11, NULL }, /* TLS */
-	{ 0x13, NULL }, /* virtio emulation */
+	{ CAP_VIRTIO, caps_virtio }, /* virtio emulation */
 	{ 0x14, events }, /* device events */
-	{ 0x15, NULL }, /* IPsec */
-	{ 0x1a, NULL }, /* crypto */
-	{ 0x1b, NULL }, /* WQE based flow tables */
+	{ CAP_IPSEC, caps_ipsec }, /* IPsec */
+	{ CAP_CRYPTO, caps_crypto }, /* crypto */
+	{ CAP_WQE_FLOW, caps_wqe_flow }, /* WQE based flow tables */
+	{ CAP_PARSE_GRAPH, caps_parse_graph },
 	{ 0x1d, NULL }, /* SHAMPO */
 	{ 0x1e, NULL }, /* PSP */
-	{ 0x1f, NULL }, /* MACsec */
-	{ 0x20, general_2 },
+	{ CAP_MACSEC, caps_macsec }, /* MACsec */
+	{ CAP_GENERAL_2, general_2 },
 	{ 0x25, NULL }, /* port selection */
 	{ 0x26, NULL }, /* advanced virtualization */
 	{ 0x28, NULL }, /* advanced RDMA */

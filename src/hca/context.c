@@ -103,13 +103,9 @@ enum syn ctx_modify(struct hca *h, struct call *c)
 	if (syn != SYN_OK)
 		return syn;
 	relink_selected(c, select, targets);
-	for (const struct ctx_select *s = t->selects; s->mask; s++) {
-		for (uint32_t done = 0; select & s->mask && done < s->at.width; done += 64) {
-			uint32_t n = s->at.width - done < 64 ? s->at.width - done : 64;
-
-			prm_set(&to, s->at.bit + done, n, prm_get(&from, s->at.bit + done, n));
-		}
-	}
+	for (const struct ctx_select *s = t->selects; s->mask; s++)
+		if (select & s->mask)
+			prm_copy(&to, s->at.bit, &from, s->at.bit, s->at.width);
 	if (t->modified)
 		t->modified(h, c, obj, &from, select);
 	return SYN_OK;

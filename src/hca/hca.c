@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "context.h"
+#include "general.h"
 #include "model.h"
 #include "schedule.h"
 #include "steer.h"
@@ -14,9 +15,9 @@
 const struct obj_class obj_classes[OBJ_N_TYPES] = {
 	[OBJ_PD] = { sizeof(struct hca_obj), 0, 1, 0xffffff, SYN_PD, SYN_PD_BUSY, SYN_PD_LIMIT, NULL, OBJ_NONE },
 	[OBJ_UMEM] = { sizeof(struct umem), 0, 1, 0xffffff, SYN_UMEM, SYN_UMEM_BUSY, SYN_UMEM_LIMIT, umem_fini, OBJ_NONE },
-	[OBJ_MKEY] = { sizeof(struct mkey), 2, MKEY_FIRST, ID24_LAST, SYN_MKEY, SYN_OK, SYN_MKEY_LIMIT, NULL, OBJ_NONE },
+	[OBJ_MKEY] = { sizeof(struct mkey), 2, MKEY_FIRST, ID24_LAST, SYN_MKEY, SYN_MKEY_BUSY, SYN_MKEY_LIMIT, NULL, OBJ_NONE },
 	[OBJ_CQ] = { sizeof(struct cq), CQ_LINKS, CQN_FIRST, ID24_LAST, SYN_CQ, SYN_CQ_BUSY, SYN_CQ_LIMIT, NULL, OBJ_NONE },
-	[OBJ_QP] = { sizeof(struct qp), QP_LINKS, QPN_FIRST, QPN_FIRST + (1u << QP_LOG_MAX) - 1, SYN_QP, SYN_OK, SYN_QP_LIMIT, NULL, OBJ_NONE },
+	[OBJ_QP] = { sizeof(struct qp), QP_LINKS, QPN_FIRST, QPN_FIRST + (1u << QP_LOG_MAX) - 1, SYN_QP, SYN_QP_BUSY, SYN_QP_LIMIT, NULL, OBJ_NONE },
 	[OBJ_Q_COUNTER] = { sizeof(struct hca_obj), 0, 1, Q_COUNTER_LAST, SYN_Q_COUNTER, SYN_Q_COUNTER_BUSY,
 			    SYN_Q_COUNTER_LIMIT, NULL, OBJ_NONE },
 	[OBJ_FLOW_COUNTER] = { sizeof(struct flow_counter), 1, FLOW_COUNTER_FIRST, FLOW_COUNTER_LAST, SYN_COUNTER,
@@ -24,7 +25,7 @@ const struct obj_class obj_classes[OBJ_N_TYPES] = {
 
 	/* Transport and queues. */
 	[OBJ_TD] = { sizeof(struct hca_obj), 0, 1, ID24_LAST, SYN_TD, SYN_TD_BUSY, SYN_TD_LIMIT, NULL, OBJ_NONE },
-	[OBJ_TIS] = { CTX_SIZE(tisc), CTX_REFS_MAX, 1, ID24_LAST, SYN_TIS, SYN_OK, SYN_TIS_LIMIT, NULL, OBJ_NONE },
+	[OBJ_TIS] = { CTX_SIZE(tisc), CTX_REFS_MAX, 1, ID24_LAST, SYN_TIS, SYN_TIS_BUSY, SYN_TIS_LIMIT, NULL, OBJ_NONE },
 
 	/* Steering. Entries have ids of their own, which nobody sees. */
 	[OBJ_FLOW_TABLE] = { sizeof(struct flow_table), 1, 1, ID24_LAST, SYN_FT, SYN_FT_BUSY, SYN_FT_LIMIT, NULL, OBJ_NONE },
@@ -41,6 +42,30 @@ const struct obj_class obj_classes[OBJ_N_TYPES] = {
 	[OBJ_UAR] = { sizeof(struct hca_obj), 0, UAR_FIRST, UAR_LAST, SYN_UAR, SYN_UAR_BUSY, SYN_UAR_LIMIT, NULL, OBJ_NONE },
 
 	/* Quality of service. */
+	[OBJ_SCHED] = GEN_CLASS(sched_elem, 1, GEN_LOG_MAX, SYN_SCHED),
+
+	/* General objects. */
+	[OBJ_GENEVE_TLV] = GEN_CLASS(geneve_tlv_option, 0, GEN_LOG_MAX, SYN_GENERAL),
+	[OBJ_DEK] = GEN_CLASS(encryption_key_obj, 1, GEN_LOG_MAX, SYN_DEK),
+	[OBJ_VIRTIO_NET_Q] = GEN_CLASS(virtio_net_q, 9, GEN_LOG_MAX, SYN_VIRTQ),
+	[OBJ_IPSEC] = GEN_CLASS(ipsec_obj, 2, GEN_LOG_MAX, SYN_GENERAL),
+	[OBJ_DEFINER] = GEN_CLASS(match_definer, 0, DEFINER_LOG_MAX, SYN_DEFINER),
+	[OBJ_VIRTIO_Q_COUNTERS] = GEN_CLASS(virtio_q_counters, 0, GEN_LOG_MAX, SYN_VIRTIO_Q_COUNTERS),
+	[OBJ_IMPORT_KEK] = GEN_CLASS(import_kek, 0, GEN_LOG_MAX, SYN_IMPORT_KEK),
+	[OBJ_CREDENTIAL] = GEN_CLASS(credential, 0, GEN_LOG_MAX, SYN_CREDENTIAL),
+	[OBJ_LOGIN] = GEN_CLASS(crypto_login_obj, 2, LOGIN_LOG_MAX, SYN_GENERAL),
+	[OBJ_FLEX_NODE] = GEN_CLASS(parse_graph_flex, 16, GEN_LOG_MAX, SYN_GENERAL),
+	[OBJ_MODIFY_ARG] = GEN_CLASS(modify_header_arg, 1, GEN_LOG_MAX, SYN_GENERAL),
+	[OBJ_METER_ASO] = GEN_CLASS(flow_meter_aso, 1, GEN_LOG_MAX, SYN_GENERAL),
+	[OBJ_HIT_ASO] = GEN_CLASS(flow_hit_aso, 1, GEN_LOG_MAX, SYN_GENERAL),
+	[OBJ_MACSEC] = GEN_CLASS(macsec_offload_obj, 2, GEN_LOG_MAX, SYN_GENERAL),
+	[OBJ_CONN_TRACK] = GEN_CLASS(conn_track_offload, 1, GEN_LOG_MAX, SYN_GENERAL),
+	[OBJ_STC] = GEN_CLASS(stc, 0, GEN_LOG_MAX, SYN_STC),
+	[OBJ_RTC] = GEN_CLASS(rtc, 6, GEN_LOG_MAX, SYN_GENERAL),
+	[OBJ_STE] = GEN_CLASS(ste, 0, GEN_LOG_MAX, SYN_STE),
+	[OBJ_MODIFY_PATTERN] = GEN_CLASS(header_modify_pattern_in, 0, GEN_LOG_MAX, SYN_GENERAL),
+	[OBJ_INT_KEK] = GEN_CLASS(int_kek_obj, 1, GEN_LOG_MAX, SYN_GENERAL),
+	[OBJ_PCIE_CONG] = GEN_CLASS(pcie_cong_event_obj, 0, GEN_LOG_MAX, SYN_GENERAL),
 };
 
 static const struct {
@@ -62,6 +87,7 @@ static const struct hca_op *const op_tables[] = {
 	/* Events and doorbells. */
 	ops_uar,
 	/* General objects and commands, quality of service. */
+	ops_general, ops_general_flow, ops_scheduling,
 };
 
 static const char *const profile_names[HCA_N_PROFILES] = {
@@ -122,6 +148,7 @@ struct hca *hca_new(const struct hca_config *config, const struct hca_host *ops,
 	for (size_t t = 0; t < sizeof(op_tables) / sizeof(op_tables[0]); t++)
 		for (const struct hca_op *op = op_tables[t]; op->opcode; op++)
 			h->op_of[op->opcode] = op;
+	gen_init(h);
 	return h;
 }
 
@@ -148,6 +175,20 @@ static enum syn find_object(struct hca *h, const struct hca_op *op, struct call 
 	return SYN_OK;
 }
 
+/* For strict: the first bit of the inbox that is set and not defined, or -1. A general object's context has its type's layout. */
+static int64_t undefined_bit(struct hca *h, struct call *c)
+{
+	const struct prm_layout *layout = prm_inbox_layout(c->opcode), *inner = gen_layout(h, c);
+	uint32_t len = inner ? PRM_SZ(general_obj_in_cmd_hdr) : c->in.len;
+	int64_t bit = layout ? prm_first_undefined(layout, c->in.p, len) : -1;
+
+	if (bit < 0 && inner) {
+		bit = prm_first_undefined(inner, c->in.p + len, c->in.len - len);
+		bit += bit < 0 ? 0 : len * 8;
+	}
+	return bit;
+}
+
 /* What can be refused before any handler runs. */
 static enum syn check(struct hca *h, const struct hca_op *op, struct call *c)
 {
@@ -162,8 +203,7 @@ static enum syn check(struct hca *h, const struct hca_op *op, struct call *c)
 	if (op->kind == OP_DRIVER && c->uid)
 		return SYN_PRIVILEGED;
 	if (h->cfg.strict) {
-		const struct prm_layout *layout = prm_inbox_layout(c->opcode);
-		int64_t bit = layout ? prm_first_undefined(layout, c->in.p, c->in.len) : -1;
+		int64_t bit = undefined_bit(h, c);
 
 		if (bit >= 0) {
 			c->syndrome = HCA_STRICT | (uint32_t)bit;

@@ -79,10 +79,9 @@ static enum syn query_mkey(struct hca *h, struct call *c)
 	return SYN_OK;
 }
 
-static enum syn find_writable(struct hca *h, uint32_t key, uint16_t uid, uint64_t addr, uint64_t len, struct mkey **out)
+enum syn mkey_find(struct hca *h, uint32_t key, uint16_t uid, struct hca_obj **out)
 {
 	struct mkey *m = (struct mkey *)obj_find(h, OBJ_MKEY, key >> 8, uid);
-	uint64_t at;
 
 	if (!m)
 		return SYN_MKEY;
@@ -90,6 +89,20 @@ static enum syn find_writable(struct hca *h, uint32_t key, uint16_t uid, uint64_
 		return SYN_MKEY_TAG;
 	if (m->free)
 		return SYN_MKEY_FREE;
+	*out = &m->obj;
+	return SYN_OK;
+}
+
+static enum syn find_writable(struct hca *h, uint32_t key, uint16_t uid, uint64_t addr, uint64_t len, struct mkey **out)
+{
+	struct hca_obj *obj;
+	enum syn syn = mkey_find(h, key, uid, &obj);
+	struct mkey *m;
+	uint64_t at;
+
+	if (syn != SYN_OK)
+		return syn;
+	m = (struct mkey *)obj;
 	if (m->mode == MODE_KLM || m->mode == MODE_KSM)
 		return SYN_MKEY_INDIRECT;
 	if (!m->lw || (m->umem && !umem_writable(m->umem)))

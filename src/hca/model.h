@@ -27,6 +27,10 @@ enum obj_type {
 	OBJ_EQ, OBJ_UAR,
 	/* Quality of service. */
 	OBJ_SCHED,
+	/* General objects. */
+	OBJ_GENEVE_TLV, OBJ_DEK, OBJ_VIRTIO_NET_Q, OBJ_IPSEC, OBJ_DEFINER, OBJ_VIRTIO_Q_COUNTERS, OBJ_IMPORT_KEK, OBJ_CREDENTIAL,
+	OBJ_LOGIN, OBJ_FLEX_NODE, OBJ_MODIFY_ARG, OBJ_METER_ASO, OBJ_HIT_ASO, OBJ_MACSEC, OBJ_CONN_TRACK, OBJ_STC,
+	OBJ_RTC, OBJ_STE, OBJ_MODIFY_PATTERN, OBJ_INT_KEK, OBJ_PCIE_CONG,
 	OBJ_N_TYPES,
 };
 
@@ -104,6 +108,8 @@ extern const struct hca_op ops_tis[];
 extern const struct hca_op ops_uar[];
 /* Steering. */
 extern const struct hca_op ops_flow_table[], ops_flow_entry[], ops_reformat[], ops_l2[];
+/* General objects and commands, quality of service. */
+extern const struct hca_op ops_general[], ops_general_flow[], ops_scheduling[];
 
 #define OBJ_PAGE_IDS 512u  /* ids in a page of a table */
 #define OBJ_RANGE_LOGS 24u /* the largest range is smaller than 2^24 */
@@ -132,6 +138,7 @@ struct hca {
 	struct sched *sched;
 	struct steer *steer;
 	const struct hca_op *op_of[0x1000];
+	const struct gen_type *gen_of[0x80]; /* general objects that the profile has, by their type */
 	uint8_t scratch[65536]; /* the outbox of the command that executes */
 };
 
@@ -182,6 +189,7 @@ bool umem_writable(const struct hca_obj *umem);
  * Writes through an mkey (index << 8 | tag) at a virtual address, as a command of this uid (mkey.c). check_write asks all
  * that can be asked beforehand: key, range, access.
  */
+enum syn mkey_find(struct hca *h, uint32_t mkey, uint16_t uid, struct hca_obj **out); /* key and tag, and it is not free */
 enum syn mkey_check_write(struct hca *h, uint32_t mkey, uint16_t uid, uint64_t addr, uint64_t len);
 enum syn mkey_write(struct hca *h, uint32_t mkey, uint16_t uid, uint64_t addr, const void *src, size_t len);
 

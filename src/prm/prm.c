@@ -48,6 +48,14 @@ void prm_set(struct prm_box *b, uint32_t bit, uint32_t width, uint64_t value)
 	}
 }
 
+void prm_copy(struct prm_box *to, uint32_t to_bit, struct prm_box *from, uint32_t from_bit, uint32_t width)
+{
+	for (uint32_t n; width; to_bit += n, from_bit += n, width -= n) {
+		n = width < 64 ? width : 64;
+		prm_set(to, to_bit, n, prm_get(from, from_bit, n));
+	}
+}
+
 struct prm_box prm_sub(struct prm_box *b, uint32_t bit, uint32_t width)
 {
 	if (bit % 8 || width % 8 || !inside(b, bit, width)) {

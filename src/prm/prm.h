@@ -121,6 +121,8 @@ static inline struct prm_box prm_out(void *p, size_t len)
 /* width: 1 to 64. A value that does not fit is cut to width. */
 uint64_t prm_get(struct prm_box *b, uint32_t bit, uint32_t width);
 void prm_set(struct prm_box *b, uint32_t bit, uint32_t width, uint64_t value);
+/* Bits of one box to another, at places of their own. */
+void prm_copy(struct prm_box *to, uint32_t to_bit, struct prm_box *from, uint32_t from_bit, uint32_t width);
 /* The box of a nested layout; empty and bad when it does not lie inside b whole. Mark the parent too: prm_sub does. */
 struct prm_box prm_sub(struct prm_box *b, uint32_t bit, uint32_t width);
 

@@ -291,3 +291,37 @@ void destroy(struct dev *d, uint16_t opcode, uint16_t uid, uint32_t id, enum syn
 	else
 		cmd_refused(d, &c, why);
 }
+
+struct prm_box gen_cmd(struct cmd *c, uint16_t opcode, uint16_t uid, uint16_t type, uint32_t id, uint32_t bytes)
+{
+	const uint32_t hdr = PRM_SZ(general_obj_in_cmd_hdr);
+
+	cmd_new(c, opcode, uid, hdr + bytes, hdr + bytes);
+	SET(c, general_obj_in_cmd_hdr, obj_type, type);
+	SET(c, general_obj_in_cmd_hdr, obj_id, id);
+	return prm_out(c->in + hdr, bytes);
+}
+
+uint32_t gen_new(struct dev *d, struct cmd *c)
+{
+	cmd_ok(d, c);
+	return (uint32_t)OUT(c, general_obj_out_cmd_hdr, obj_id);
+}
+
+struct prm_box gen_get(struct dev *d, struct cmd *c, uint16_t uid, uint16_t type, uint32_t id, uint32_t bytes)
+{
+	gen_cmd(c, PRM_OP_QUERY_GENERAL_OBJECT, uid, type, id, bytes);
+	cmd_ok(d, c);
+	return prm_in(c->out + PRM_SZ(general_obj_out_cmd_hdr), bytes);
+}
+
+void gen_destroy(struct dev *d, uint16_t uid, uint16_t type, uint32_t id, enum syn why)
+{
+	struct cmd c;
+
+	gen_cmd(&c, PRM_OP_DESTROY_GENERAL_OBJECT, uid, type, id, 0);
+	if (why == SYN_OK)
+		cmd_ok(d, &c);
+	else
+		cmd_refused(d, &c, why);
+}

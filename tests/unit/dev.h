@@ -69,6 +69,16 @@ void qp_cmd(struct cmd *c, uint16_t uid, uint32_t pd, uint32_t cqn, uint32_t ume
 uint32_t new_cq(struct dev *d, uint16_t uid, uint32_t umem);
 void destroy(struct dev *d, uint16_t opcode, uint16_t uid, uint32_t id, enum syn why);
 
+/* General objects: an inbox, of which the context is returned; boxes have room for contexts of this many bytes. */
+struct prm_box gen_cmd(struct cmd *c, uint16_t opcode, uint16_t uid, uint16_t type, uint32_t id, uint32_t bytes);
+uint32_t gen_new(struct dev *d, struct cmd *c);
+/* Queries into c and returns the context. */
+struct prm_box gen_get(struct dev *d, struct cmd *c, uint16_t uid, uint16_t type, uint32_t id, uint32_t bytes);
+void gen_destroy(struct dev *d, uint16_t uid, uint16_t type, uint32_t id, enum syn why);
+#define GEN_NEW(c, uid, type, layout) gen_cmd(c, PRM_OP_CREATE_GENERAL_OBJECT, uid, type, 0, PRM_SZ(layout))
+#define GEN_MOD(c, uid, type, id, layout) gen_cmd(c, PRM_OP_MODIFY_GENERAL_OBJECT, uid, type, id, PRM_SZ(layout))
+#define GEN_GET(d, c, uid, type, id, layout) gen_get(d, c, uid, type, id, PRM_SZ(layout))
+
 int run_user_tests(void);
 int run_counter_tests(void);
 int run_mkey_tests(void);
@@ -84,5 +94,10 @@ int run_flow_tests(void);
 /* Events and doorbells. */
 int run_uar_tests(void);
 /* General objects and commands, quality of service. */
+int run_general_tests(void);
+int run_general_flow_tests(void);
+int run_crypto_tests(void);
+int run_virtio_tests(void);
+int run_scheduling_tests(void);
 
 #endif

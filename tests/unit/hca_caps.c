@@ -77,7 +77,6 @@ static void promises(void **state)
 	assert_true(PRM_GET(&page, cmd_hca_cap, log_max_uctx) > 0);
 	assert_true(1u << PRM_GET(&page, cmd_hca_cap, log_max_uctx) <= UID_MAX);
 	assert_true(PRM_GET(&page, cmd_hca_cap, log_max_umem) > 0);
-	assert_int_equal(PRM_GET(&page, cmd_hca_cap, general_obj_types), 0);
 	assert_int_equal(PRM_GET(&page, cmd_hca_cap, nic_flow_table), 1);
 	assert_int_equal(PRM_GET(&page, cmd_hca_cap, xrc), 0);
 	assert_int_equal(PRM_GET(&page, cmd_hca_cap, cq_resize), 0);
