@@ -18,7 +18,7 @@
 #define BOX_MAX 4200u
 #define STEPS_MAX 400
 #define IDS 32
-#define PAGES 4096
+#define PAGES 256
 
 struct reader {
 	const uint8_t *p;
@@ -45,6 +45,7 @@ struct world {
 	bool many_pages;       /* more than fit: not told apart any more */
 	uint8_t *mem;
 	struct live live;
+	uint32_t serial;
 };
 
 static uint64_t take(struct world *w, unsigned int bytes)
@@ -104,24 +105,21 @@ static void host_event(void *host, const struct hca_event *ev)
 
 static const struct hca_host host_ops = { .read = host_read, .write = host_write, .event = host_event };
 
-/* Commands of the model first, then all that have a name, then any number at all. */
-static uint16_t choose_opcode(struct world *w)
+/* A command of a recipe, or *opcode: any that has a name, or any number at all. */
+static const struct rcp_cmd *choose_command(struct world *w, uint16_t *opcode)
 {
-	static const uint16_t known[] = {
-		PRM_OP_ALLOC_FLOW_COUNTER, PRM_OP_DEALLOC_FLOW_COUNTER, PRM_OP_QUERY_FLOW_COUNTER, PRM_OP_ALLOC_PD,
-		PRM_OP_DEALLOC_PD, PRM_OP_CREATE_UMEM, PRM_OP_DESTROY_UMEM, PRM_OP_CREATE_MKEY, PRM_OP_QUERY_MKEY,
-		PRM_OP_DESTROY_MKEY, PRM_OP_CREATE_CQ, PRM_OP_QUERY_CQ, PRM_OP_MODIFY_CQ, PRM_OP_DESTROY_CQ, PRM_OP_CREATE_QP,
-		PRM_OP_QUERY_QP, PRM_OP_DESTROY_QP, PRM_OP_RST2INIT_QP, PRM_OP_INIT2RTR_QP, PRM_OP_RTR2RTS_QP,
-		PRM_OP_2ERR_QP, PRM_OP_2RST_QP, PRM_OP_ALLOC_Q_COUNTER, PRM_OP_DEALLOC_Q_COUNTER, PRM_OP_QUERY_Q_COUNTER,
-		PRM_OP_QUERY_HCA_CAP, PRM_OP_CREATE_UCTX, PRM_OP_DESTROY_UCTX,
-	};
+	const struct rcp_cmd *cmd = NULL;
 	uint8_t b = (uint8_t)take(w, 1);
 
-	if (b < 224)
-		return known[b % (sizeof(known) / sizeof(known[0]))];
-	if (b < 248)
-		return (uint16_t)prm_opcodes[take(w, 2) % prm_n_opcodes].value;
-	return (uint16_t)take(w, 2);
+	if (b < 232)
+		cmd = template_command((unsigned int)take(w, 1) | (b & 1) << 8);
+	else if (b < 250)
+		*opcode = (uint16_t)prm_opcodes[take(w, 2) % prm_n_opcodes].value;
+	else
+		*opcode = (uint16_t)take(w, 2);
+	if (cmd)
+		*opcode = cmd->opcode;
+	return cmd;
 }
 
 static uint64_t choose_value(struct world *w)
@@ -180,18 +178,19 @@ static uint32_t choose_length(struct world *w, const struct prm_layout *l)
 
 static struct hca_cmd *build(struct world *w)
 {
-	uint16_t opcode = choose_opcode(w);
-	const struct prm_layout *l = prm_inbox_layout(opcode);
+	uint16_t opcode;
+	const struct rcp_cmd *recipe = choose_command(w, &opcode);
+	const struct prm_layout *l = recipe ? prm_layout(recipe->layout) : prm_inbox_layout(opcode);
 	uint32_t inlen = choose_length(w, l), outlen = (uint32_t)take(w, 1) * 4;
 	uint8_t flags = (uint8_t)take(w, 1);
-	bool ready = !(flags & 32); /* starts from an inbox that would be accepted */
+	bool ready = recipe && !(flags & 32); /* starts from an inbox that would be accepted */
 	unsigned int n_fields = (unsigned int)take(w, 1) % 32;
 	uint32_t box;
 	struct hca_cmd *cmd;
 	struct prm_box b;
 
 	if (ready) {
-		inlen = (l ? l->bits / 8 : 16) + 16;
+		inlen = recipe->inlen;
 		outlen = BOX_MAX;
 		n_fields %= 4;
 	}
@@ -208,9 +207,9 @@ static struct hca_cmd *build(struct world *w)
 	cmd->async = flags & 1;
 	b = prm_out(cmd->box, inlen);
 	prm_set(&b, 0, 16, opcode);
-	prm_set(&b, 16, 16, flags & 2 ? 1 + (flags >> 2 & 3) : 0); /* a uid */
 	if (ready)
-		template_fill(opcode, &b, &w->live, MEM_BASE + (flags >> 6) * 2 * PAGE);
+		template_fill(recipe, &b, &w->live, MEM_BASE + (flags >> 6) * 2 * PAGE, w->serial++);
+	prm_set(&b, 16, 16, flags & 2 ? 1 + (flags >> 2 & 3) : 0); /* a uid */
 	while (n_fields-- && w->in.left && l && l->n_fields)
 		set_field(w, l, &b, 0);
 	return cmd;
@@ -309,7 +308,8 @@ static void add_fault(struct world *w)
 	uint8_t b = (uint8_t)take(w, 1);
 	struct hca_fault f = { .any_opcode = b & 1, .nth = b >> 1 & 3, .kind = (b >> 3) % 3 };
 
-	f.opcode = f.any_opcode ? 0 : choose_opcode(w);
+	if (!f.any_opcode)
+		choose_command(w, &f.opcode);
 	if (f.kind == HCA_FAULT_STATUS) {
 		f.status = (uint8_t)take(w, 1);
 		f.syndrome = (uint32_t)take(w, 4);

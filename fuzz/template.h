@@ -5,17 +5,19 @@
 
 #include "hca.h"
 #include "prm.h"
+#include "recipes.h"
 
-#define TEMPLATE_TAG 0x5au
-
-/* One live object of each type, of uid 0. */
+/* One live object of each recipe, of uid 0. */
 struct live {
-	uint32_t pd, umem, mkey, cqn, qpn, counter_set, flow_counter;
+	struct rcp_env env;
 };
 
-/* Fills in from its layout what the opcode needs; in is zeroed and holds the opcode. mem: an address that may be registered. */
-void template_fill(uint16_t opcode, struct prm_box *in, const struct live *live, uint64_t mem);
-/* Makes the objects. */
+/* Every command of every recipe, one after the other; the driver's own come last. n: how many. */
+const struct rcp_cmd *template_command(unsigned int i);
+unsigned int template_commands(void);
+/* Fills a zeroed inbox with what the device accepts, as far as it is long enough. mem: an address that may be registered. */
+void template_fill(const struct rcp_cmd *cmd, struct prm_box *in, const struct live *live, uint64_t mem, uint32_t serial);
+/* Makes the objects; mem: two pages. */
 void template_setup(struct hca *h, struct live *live, uint64_t mem);
 
 #endif

@@ -186,8 +186,8 @@ static void table_free(struct obj_table *t)
 {
 	uint32_t id = 0;
 
-	/* A bulk stands in many entries: the first one frees it, and the others are passed over. */
-	while (id < t->n_pages * OBJ_PAGE_IDS) {
+	/* Until none is left. A range stands in many entries: the first one frees it, and the others are passed over. */
+	while (t->count) {
 		void **page = t->pages[id / OBJ_PAGE_IDS];
 		struct hca_obj *obj = page ? obj_in_entry(&page[id % OBJ_PAGE_IDS]) : NULL;
 
@@ -195,8 +195,10 @@ static void table_free(struct obj_table *t)
 			id += OBJ_PAGE_IDS;
 		else
 			id += obj ? 1u << obj->log : 1;
-		if (obj)
+		if (obj) {
 			obj_discard(obj);
+			t->count--;
+		}
 	}
 	for (uint32_t p = 0; p < t->n_pages; p++)
 		free(t->pages[p]);
