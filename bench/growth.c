@@ -60,22 +60,13 @@ static void make(struct side *s, enum rcp_id what, uint32_t n, void **objs)
 	uint32_t id;
 
 	for (uint32_t i = 0; i < n; i++) {
-		void *made = what == RCP_UMEM ? (void *)mlx5dv_devx_umem_reg(s->ctx, s->kit.mem, KIT_MEM, IBV_ACCESS_LOCAL_WRITE) :
-						(void *)kit_create(&s->kit, what, &id, NULL);
+		void *made = recipes[what]->by_call ? kit_call(&s->kit, what, &id) : kit_create(&s->kit, what, &id, NULL);
 
 		if (!made)
 			bench_die(recipes[what]->name, errno);
 		if (objs)
 			objs[i] = made;
 	}
-}
-
-static void unmake(enum rcp_id what, void *obj)
-{
-	int err = what == RCP_UMEM ? mlx5dv_devx_umem_dereg(obj) : mlx5dv_devx_obj_destroy(obj);
-
-	if (err)
-		bench_die(recipes[what]->name, err);
 }
 
 static double timed(struct side *s, enum rcp_id what, uint32_t n, bool again)
@@ -86,7 +77,8 @@ static double timed(struct side *s, enum rcp_id what, uint32_t n, bool again)
 	make(s, what, n, objs);
 	t = bench_ns() - t;
 	for (uint32_t i = n; again && i-- > 0;)
-		unmake(what, objs[i]);
+		if (kit_destroy(what, objs[i]))
+			bench_die(recipes[what]->name, EIO);
 	return (double)t / n;
 }
 

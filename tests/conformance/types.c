@@ -137,11 +137,6 @@ static void destroys(int what)
 	fault(dev, "clear");
 }
 
-static int give_back(struct kit *k, enum rcp_id what)
-{
-	return what == RCP_UMEM ? mlx5dv_devx_umem_dereg(k->shared[what]) : mlx5dv_devx_obj_destroy(k->shared[what]);
-}
-
 static void parents_stay(int what)
 {
 	const struct rcp_cmd *cmd = &recipes[what]->create;
@@ -152,8 +147,10 @@ static void parents_stay(int what)
 
 	make(k, what, &id);
 	while ((parent = rcp_parent(cmd, &at)) != RCP_N) {
+		if (parent == RCP_UAR) /* its end says nothing */
+			continue;
 		NOTE("the %s", recipes[parent]->name);
-		CHECK_EQ(give_back(k, parent), EINVAL);
+		CHECK_EQ(kit_destroy(parent, k->shared[parent]), EINVAL);
 	}
 }
 
@@ -248,8 +245,7 @@ __attribute__((constructor)) static void add_types(void)
 		const struct recipe *r = recipes[i / (int)N_OF(questions)];
 		size_t q = (size_t)i % N_OF(questions);
 
-		/* A program makes a umem by a call of its own. */
-		if (i / (int)N_OF(questions) == RCP_UMEM || (questions[q].parents && !has_parents(r)))
+		if (r->by_call || (questions[q].parents && !has_parents(r)))
 			continue;
 		put_type(made[i].name, sizeof(made[i].name), questions[q].like, r->name, '_');
 		put_type(made[i].what, sizeof(made[i].what), questions[q].what, r->name, ' ');

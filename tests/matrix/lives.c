@@ -27,7 +27,7 @@ static void destroyed_twice(struct twin *t)
 {
 	for (int i = 0; i < RCP_N; i++) {
 		uint32_t id;
-		struct mlx5dv_devx_obj *obj = i == RCP_UMEM ? NULL : kit_create(&t->bad.kit, (enum rcp_id)i, &id, NULL);
+		struct mlx5dv_devx_obj *obj = recipes[i]->by_call ? NULL : kit_create(&t->bad.kit, (enum rcp_id)i, &id, NULL);
 
 		if (!obj)
 			continue;
@@ -74,7 +74,7 @@ static void closed(void)
 	expect(t.bad.dev && (t.bad.ctx = mlx5dv_open_device(t.bad.dev, &attr)), "it opens");
 	expect(!kit_open(&t.bad.kit, t.bad.ctx), "it has a kit");
 	for (int i = 0; i < RCP_N; i++)
-		obj[i] = i == RCP_UMEM ? NULL : kit_create(&t.bad.kit, (enum rcp_id)i, &id[i], NULL);
+		obj[i] = recipes[i]->by_call ? NULL : kit_create(&t.bad.kit, (enum rcp_id)i, &id[i], NULL);
 	/* A completion of another context, still open: the dead object is what is refused. */
 	t.bad.other = mlx5dv_open_device(t.bad.dev, &attr);
 	t.bad.comp = mlx5dv_devx_create_cmd_comp(t.bad.other);

@@ -75,7 +75,7 @@ static void add(enum rcp_id what, enum call call, const struct rcp_cmd *cmd, uns
 void rows_make(void)
 {
 	for (int i = 0; i < RCP_N; i++) {
-		if (i == RCP_UMEM) /* its command is the driver's: wrong_destroys */
+		if (recipes[i]->by_call) /* its command is the driver's: wrong_destroys */
 			continue;
 		add((enum rcp_id)i, CALL_CREATE, &recipes[i]->create, 0, 0);
 		add((enum rcp_id)i, CALL_QUERY, &recipes[i]->query, 0, 0);

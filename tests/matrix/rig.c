@@ -18,7 +18,7 @@ static void need(bool ok, const char *what)
 
 static bool has_handle(int what)
 {
-	return what != RCP_UMEM;
+	return !recipes[what]->by_call;
 }
 
 static struct ibv_context *open_devx(struct ibv_device *dev)

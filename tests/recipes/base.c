@@ -10,9 +10,17 @@ const struct recipe rcp_pd = {
 	.destroy = { CMD(DEALLOC_PD, dealloc_pd), { PRM_F_dealloc_pd_in__pd }, NO_FIELDS },
 };
 
-/* Through the API this is mlx5dv_devx_umem_reg: a program may not send the command. */
+const struct recipe rcp_uar = {
+	.name = "uar",
+	.by_call = true,
+	.create = { CMD(ALLOC_UAR, alloc_uar), { PRM_F_alloc_uar_out__uar }, NO_FIELDS },
+	.destroy = { CMD(DEALLOC_UAR, dealloc_uar), { PRM_F_dealloc_uar_in__uar }, NO_FIELDS },
+	.max = 8000,
+};
+
 const struct recipe rcp_umem = {
 	.name = "umem",
+	.by_call = true,
 	.create = { CMD_LEN(CREATE_UMEM, create_umem, PRM_SZ_create_umem_in + 2 * PRM_SZ_mtt, PRM_SZ_create_umem_out),
 		    { PRM_F_create_umem_out__umem_id },
 		    { IN(create_umem_in, umem, umem, num_of_mtt, 2),
@@ -40,7 +48,7 @@ const struct recipe rcp_cq = {
 		    { SET(create_cq_in, cq_umem_valid, 1), REF(create_cq_in, cq_umem_id, UMEM),
 		      IN(create_cq_in, cq_context, cqc, log_cq_size, 4),
 		      IN_KIND(create_cq_in, cq_context, cqc, c_eqn_or_apu_element, RCP_EQN),
-		      IN_KIND(create_cq_in, cq_context, cqc, uar_page, RCP_UAR),
+		      IN_OPT(create_cq_in, cq_context, cqc, uar_page, UAR),
 		      IN(create_cq_in, cq_context, cqc, dbr_umem_valid, 1),
 		      IN_REF(create_cq_in, cq_context, cqc, dbr_umem_id, UMEM),
 		      IN(create_cq_in, cq_context, cqc, dbr_addr, 1024) } },

@@ -24,7 +24,7 @@ int kit_open(struct kit *k, struct ibv_context *ctx)
 int kit_close(struct kit *k)
 {
 	for (int i = RCP_N; i-- > 0;) {
-		int err = i == RCP_UMEM ? mlx5dv_devx_umem_dereg(k->shared[i]) : mlx5dv_devx_obj_destroy(k->shared[i]);
+		int err = kit_destroy((enum rcp_id)i, k->shared[i]);
 
 		if (err)
 			return err;
@@ -40,14 +40,28 @@ void kit_free(struct kit *k)
 	k->mem = NULL;
 }
 
-static int share_umem(struct kit *k)
+void *kit_call(struct kit *k, enum rcp_id what, uint32_t *id)
 {
-	struct mlx5dv_devx_umem *u = mlx5dv_devx_umem_reg(k->ctx, k->mem, KIT_MEM, IBV_ACCESS_LOCAL_WRITE);
+	if (what == RCP_UMEM) {
+		struct mlx5dv_devx_umem *u = mlx5dv_devx_umem_reg(k->ctx, k->mem, KIT_MEM, IBV_ACCESS_LOCAL_WRITE);
 
-	if (!u)
-		return errno;
-	k->shared[RCP_UMEM] = u;
-	k->env.id[RCP_UMEM] = u->umem_id;
+		*id = u ? u->umem_id : 0;
+		return u;
+	} else {
+		struct mlx5dv_devx_uar *u = mlx5dv_devx_alloc_uar(k->ctx, MLX5DV_UAR_ALLOC_TYPE_BF);
+
+		*id = u ? u->page_id : 0;
+		return u;
+	}
+}
+
+int kit_destroy(enum rcp_id what, void *made)
+{
+	if (what == RCP_UMEM)
+		return mlx5dv_devx_umem_dereg(made);
+	if (what != RCP_UAR)
+		return mlx5dv_devx_obj_destroy(made);
+	mlx5dv_devx_free_uar(made);
 	return 0;
 }
 
@@ -55,9 +69,7 @@ static int share(struct kit *k, enum rcp_id what)
 {
 	if (k->shared[what])
 		return 0;
-	if (what == RCP_UMEM)
-		return share_umem(k);
-	k->shared[what] = kit_create(k, what, &k->env.id[what], NULL);
+	k->shared[what] = recipes[what]->by_call ? kit_call(k, what, &k->env.id[what]) : kit_create(k, what, &k->env.id[what], NULL);
 	return k->shared[what] ? 0 : errno;
 }
 

@@ -16,7 +16,7 @@ struct kit {
 	struct ibv_context *ctx;
 	void *mem;
 	struct rcp_env env;
-	void *shared[RCP_N];    /* struct mlx5dv_devx_obj, but for the umem */
+	void *shared[RCP_N];    /* struct mlx5dv_devx_obj; umem and UAR are what their names say */
 	uint32_t made[RCP_N];   /* how many were ever made: RCP_SERIAL */
 };
 
@@ -28,6 +28,10 @@ void kit_free(struct kit *k); /* after the context closed, and took the objects 
 
 /* Makes what the command refers to, where it is not there yet. 0, or an errno value with *out showing the device's answer. */
 int kit_parents(struct kit *k, const struct rcp_cmd *cmd);
+/* One more umem or UAR, by its call. NULL + errno. */
+void *kit_call(struct kit *k, enum rcp_id what, uint32_t *id);
+/* Gives back what kit_create or kit_call made. 0 or an errno value; NULL: 0. */
+int kit_destroy(enum rcp_id what, void *made);
 /* One more object, with its parents; *id is what the outbox says. NULL + errno. out: KIT_BOX bytes, or NULL. */
 struct mlx5dv_devx_obj *kit_create(struct kit *k, enum rcp_id what, uint32_t *id, void *out);
 /* The command of a recipe on an object. 0 or an errno value; out: KIT_BOX bytes. */

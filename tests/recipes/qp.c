@@ -24,7 +24,7 @@ const struct recipe rcp_qp = {
 		      IN_REF(create_qp_in, qpc, qpc, pd, PD), IN_REF(create_qp_in, qpc, qpc, cqn_snd, CQ),
 		      IN_REF(create_qp_in, qpc, qpc, cqn_rcv, CQ), IN(create_qp_in, qpc, qpc, log_sq_size, 4),
 		      IN(create_qp_in, qpc, qpc, log_rq_size, 4), IN(create_qp_in, qpc, qpc, log_rq_stride, 2),
-		      IN_KIND(create_qp_in, qpc, qpc, uar_page, RCP_UAR), IN(create_qp_in, qpc, qpc, dbr_umem_valid, 1),
+		      IN_OPT(create_qp_in, qpc, qpc, uar_page, UAR), IN(create_qp_in, qpc, qpc, dbr_umem_valid, 1),
 		      IN_REF(create_qp_in, qpc, qpc, dbr_umem_id, UMEM), IN(create_qp_in, qpc, qpc, dbr_addr, 2048) } },
 	.query = { CMD_LEN(QUERY_QP, query_qp, PRM_SZ_query_qp_in, QP_BOX), { PRM_F_query_qp_in__qpn }, NO_FIELDS },
 	.modify = {

@@ -44,9 +44,6 @@ static void fill_field(const struct rcp_field *f, const struct rcp_env *env, uin
 	case RCP_EQN:
 		rcp_set(in, at, env->eqn);
 		break;
-	case RCP_UAR:
-		rcp_set(in, at, env->uar);
-		break;
 	case RCP_MTTS:
 		for (uint32_t i = 0; i < f->width / 64; i++) /* low bits: readable and writable */
 			rcp_set(in, (struct rcp_place){ f->bit + i * 64, 64 }, (env->mem + i * 4096) | 3);

@@ -12,7 +12,7 @@
 
 /* Parents before what refers to them. */
 #define RCP_LIST                                                                                                     \
-	RCP(PD, pd) RCP(UMEM, umem) RCP(MKEY, mkey) RCP(CQ, cq) RCP(Q_COUNTER, q_counter) RCP(FLOW_COUNTER, flow_counter) \
+	RCP(PD, pd) RCP(UMEM, umem) RCP(UAR, uar) RCP(MKEY, mkey) RCP(CQ, cq) RCP(Q_COUNTER, q_counter) RCP(FLOW_COUNTER, flow_counter) \
 	RCP(QP, qp) RCP(TD, td) RCP(TIS, tis)
 
 enum rcp_id {
@@ -29,7 +29,6 @@ enum rcp_kind {
 	RCP_OPTIONAL, /* the same, where 0 means none */
 	RCP_SERIAL,   /* value + how many were made before: what must differ between objects */
 	RCP_EQN,      /* the number of the first completion EQ */
-	RCP_UAR,      /* a page for doorbells */
 	RCP_MTTS,     /* the addresses of two pages of memory, from here on: umems that are made by command */
 };
 
@@ -67,6 +66,7 @@ struct rcp_modify {
 
 struct recipe {
 	const char *name;
+	bool by_call;          /* a program has a call of its own for it and may not send the command: umem, UAR */
 	struct rcp_cmd create, query, destroy; /* opcode 0: there is none */
 	struct rcp_modify modify[RCP_MODIFIES_MAX]; /* ended by opcode 0 */
 	uint32_t max;          /* as many as a device has ids for, rounded down; 0: a million at least */
@@ -83,7 +83,7 @@ extern const struct rcp_cmd rcp_general[];
 /* What the fields refer to. */
 struct rcp_env {
 	uint32_t id[RCP_N];
-	uint32_t eqn, uar;
+	uint32_t eqn;
 	uint64_t mem;
 };
 
