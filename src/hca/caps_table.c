@@ -5,6 +5,7 @@
  */
 #include "caps.h"
 #include "events.h"
+#include "queues.h"
 #include "steer.h"
 #include "general.h"
 #include "types.h"
@@ -15,6 +16,11 @@
 #define GEN2_ALL(field, v) GEN2(field, v, v, v, v)
 #define ROCE(field, cx5, cx6dx, cx7, bf3) CAP_ROW(roce_cap, field, cx5, cx6dx, cx7, bf3)
 #define ROCE_ALL(field, v) ROCE(field, v, v, v, v)
+#define ETHERNET_ALL(field, v) CAP_ALL(per_protocol_networking_offload_caps, field, v)
+#define LRO_PERIOD(i)                                                                                                \
+	CTX_BIT_OF(PRM_F_per_protocol_networking_offload_caps__lro_timer_supported_periods) +                        \
+		(i) * CTX_WIDTH_OF(PRM_F_per_protocol_networking_offload_caps__lro_timer_supported_periods),         \
+		CTX_WIDTH_OF(PRM_F_per_protocol_networking_offload_caps__lro_timer_supported_periods)
 #define EVENT_ALL(field, v) CAP_ALL(device_event_cap, field, v)
 #define END { 0, 0, { 0 } }
 
@@ -77,6 +83,48 @@ static const struct cap_row general[] = {
 	GEN_ALL(relaxed_ordering_read, 1),
 
 	/*
+	 * Transport and queues, as their commands take them. max_srq 8388608, max_srq_wr 32767, max_mcast_grp 2097152 and
+	 * max_mcast_qp_attach 240 are printed in openucx/ucx issue 10317; the other sizes are inferred.
+	 */
+	GEN_ALL(log_max_transport_domain, 24),
+	GEN_ALL(log_max_tis, 24),
+	GEN_ALL(log_max_tis_per_sq, 0),
+	GEN_ALL(modify_tis, 1),
+	GEN_ALL(log_max_tir, TIR_LOG_MAX),
+	GEN_ALL(log_max_rqt, RQT_LOG_MAX),
+	GEN_ALL(log_max_rqt_size, RQT_LOG_SIZE_MAX),
+	GEN_ALL(log_max_rq, RQ_LOG_MAX),
+	GEN_ALL(log_max_sq, SQ_LOG_MAX),
+	GEN_ALL(log_max_rmp, SRQ_LOG_MAX),
+	GEN_ALL(log_max_srq, SRQ_LOG_MAX),
+	GEN_ALL(log_max_srq_sz, SRQ_LOG_SZ_MAX),
+	GEN_ALL(log_max_xrq, SRQ_LOG_MAX),
+	GEN_ALL(log_max_xrcd, XRCD_LOG_MAX),
+	GEN_ALL(log_max_wq_sz, WQ_LOG_SZ_MAX),
+	GEN_ALL(log_min_stride_sz_rq, RQ_LOG_STRIDE_MIN),
+	GEN_ALL(log_max_stride_sz_rq, RQ_LOG_STRIDE_MAX),
+	GEN_ALL(max_wqe_sz_rq, 1 << RQ_LOG_STRIDE_MAX),
+	GEN_ALL(log_min_stride_sz_sq, SQ_LOG_STRIDE),
+	GEN_ALL(log_max_stride_sz_sq, SQ_LOG_STRIDE),
+	GEN_ALL(striding_rq, 1),
+	GEN_ALL(basic_cyclic_rcv_wqe, 1),
+	GEN_ALL(mem_rq_rmp, 1),
+	GEN_ALL(modify_rq_counter_set_id, 1),
+	GEN_ALL(rq_delay_drop, 1),
+	GEN_ALL(hairpin, 1),
+	GEN_ALL(log_max_hairpin_queues, RQ_LOG_MAX),
+	GEN_ALL(log_min_hairpin_wq_data_sz, HAIRPIN_LOG_DATA_MIN),
+	GEN_ALL(log_max_hairpin_wq_data_sz, HAIRPIN_LOG_DATA_MAX),
+	GEN_ALL(log_max_hairpin_num_packets, HAIRPIN_LOG_PACKETS_MAX),
+	GEN_ALL(dct, 1),
+	GEN_ALL(tag_matching, 1),
+	GEN_ALL(log_tag_matching_list_sz, TM_LOG_LIST_MAX),
+	GEN_ALL(rndv_offload_rc, 1),
+	GEN_ALL(rndv_offload_dc, 1),
+	GEN_ALL(log_max_mcg, MCG_LOG_MAX),
+	GEN_ALL(max_qp_mcg, MCG_QP_MAX),
+
+	/*
 	 * One Ethernet port with RoCE; max_msg_sz 2^30 in such a print. The acknowledge delay is inferred. A pkey_table_size
 	 * of 0 means 128.
 	 */
@@ -133,6 +181,20 @@ static const struct cap_row general_2[] = {
 	END,
 };
 
+/* What contexts of TIRs and RQs may ask for. Sizes and periods (of the field's four, in microseconds) are inferred. */
+static const struct cap_row ethernet[] = {
+	ETHERNET_ALL(vlan_cap, 1),
+	ETHERNET_ALL(lro_cap, 1),
+	ETHERNET_ALL(lro_min_mss_size, 256),
+	{ LRO_PERIOD(0), { 8, 8, 8, 8 } },
+	{ LRO_PERIOD(1), { 16, 16, 16, 16 } },
+	{ LRO_PERIOD(2), { 32, 32, 32, 32 } },
+	{ LRO_PERIOD(3), { 1024, 1024, 1024, 1024 } },
+	ETHERNET_ALL(self_lb_en_modifiable, 1),
+	ETHERNET_ALL(scatter_fcs, 1),
+	END,
+};
+
 static const struct cap_row roce[] = {
 	/* Versions 1 and 2, over IPv4 and IPv6. Linux, include/linux/mlx5/device.h: bits 0 and 2; bits 1 and 2. */
 	ROCE_ALL(roce_version, 0x05),
@@ -155,7 +217,7 @@ static const struct cap_row events[] = {
 
 const struct cap_page cap_pages[] = {
 	{ CAP_GENERAL, general },
-	{ 0x01, NULL }, /* Ethernet offloads */
+	{ 0x01, ethernet }, /* Ethernet offloads */
 	{ 0x02, NULL }, /* on-demand paging */
 	{ 0x03, NULL }, /* atomics */
 	{ CAP_ROCE, roce },

@@ -23,6 +23,16 @@ static enum syn follow(struct hca *h, struct call *c, const struct ctx_ref *ref,
 	return ref->missing ? ref->missing : obj_classes[ref->type].missing;
 }
 
+enum syn ctx_need(struct hca *h, struct call *c, enum obj_type type, uint32_t id, struct ctx_links *links)
+{
+	struct hca_obj *to = obj_find(h, type, id, c->uid);
+
+	if (!to)
+		return obj_classes[type].missing;
+	links->to[links->n++] = to;
+	return SYN_OK;
+}
+
 enum syn ctx_create(struct hca *h, struct call *c)
 {
 	const struct ctx_type *t = c->op->ctx;

@@ -18,6 +18,10 @@
 	{ CTX_BIT_OF(PRM_F_##layout##__##field) + CTX_BIT_OF(PRM_F_##inner##__##inner_field),                        \
 	  CTX_WIDTH_OF(PRM_F_##inner##__##inner_field) }
 
+/* All elements of a field that is there several times. */
+#define CTX_ARRAY(layout, field)                                                                                     \
+	{ CTX_BIT_OF(PRM_F_##layout##__##field), CTX_WIDTH_OF(PRM_F_##layout##__##field) * PRM_N_##layout##__##field }
+
 struct ctx_place {
 	uint32_t bit, width; /* width 0: there is none */
 };
@@ -83,6 +87,9 @@ struct ctx_type {
 enum syn ctx_create(struct hca *h, struct call *c);
 enum syn ctx_query(struct hca *h, struct call *c);
 enum syn ctx_modify(struct hca *h, struct call *c);
+
+/* For checks: an object of the command's uid that must exist, added to the links. */
+enum syn ctx_need(struct hca *h, struct call *c, enum obj_type type, uint32_t id, struct ctx_links *links);
 
 static inline struct prm_box ctx_box(const struct ctx_type *t, struct ctx_obj *obj)
 {

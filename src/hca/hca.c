@@ -7,9 +7,12 @@
 #include "context.h"
 #include "general.h"
 #include "model.h"
+#include "queues.h"
 #include "schedule.h"
 #include "steer.h"
 #include "types.h"
+
+#define LAST_OF(first, log) ((first) + (1u << (log)) - 1)
 
 /* A busy of SYN_OK: nothing refers to objects of this type. */
 const struct obj_class obj_classes[OBJ_N_TYPES] = {
@@ -17,7 +20,7 @@ const struct obj_class obj_classes[OBJ_N_TYPES] = {
 	[OBJ_UMEM] = { sizeof(struct umem), 0, 1, 0xffffff, SYN_UMEM, SYN_UMEM_BUSY, SYN_UMEM_LIMIT, umem_fini, OBJ_NONE },
 	[OBJ_MKEY] = { sizeof(struct mkey), 2, MKEY_FIRST, ID24_LAST, SYN_MKEY, SYN_MKEY_BUSY, SYN_MKEY_LIMIT, NULL, OBJ_NONE },
 	[OBJ_CQ] = { sizeof(struct cq), CQ_LINKS, CQN_FIRST, ID24_LAST, SYN_CQ, SYN_CQ_BUSY, SYN_CQ_LIMIT, NULL, OBJ_NONE },
-	[OBJ_QP] = { sizeof(struct qp), QP_LINKS, QPN_FIRST, QPN_FIRST + (1u << QP_LOG_MAX) - 1, SYN_QP, SYN_QP_BUSY, SYN_QP_LIMIT, NULL, OBJ_NONE },
+	[OBJ_QP] = { sizeof(struct qp), QP_LINKS, QPN_FIRST, LAST_OF(QPN_FIRST, QP_LOG_MAX), SYN_QP, SYN_QP_BUSY, SYN_QP_LIMIT, NULL, OBJ_NONE },
 	[OBJ_Q_COUNTER] = { sizeof(struct hca_obj), 0, 1, Q_COUNTER_LAST, SYN_Q_COUNTER, SYN_Q_COUNTER_BUSY,
 			    SYN_Q_COUNTER_LIMIT, NULL, OBJ_NONE },
 	[OBJ_FLOW_COUNTER] = { sizeof(struct flow_counter), 1, FLOW_COUNTER_FIRST, FLOW_COUNTER_LAST, SYN_COUNTER,
@@ -25,7 +28,22 @@ const struct obj_class obj_classes[OBJ_N_TYPES] = {
 
 	/* Transport and queues. */
 	[OBJ_TD] = { sizeof(struct hca_obj), 0, 1, ID24_LAST, SYN_TD, SYN_TD_BUSY, SYN_TD_LIMIT, NULL, OBJ_NONE },
-	[OBJ_TIS] = { CTX_SIZE(tisc), CTX_REFS_MAX, 1, ID24_LAST, SYN_TIS, SYN_TIS_BUSY, SYN_TIS_LIMIT, NULL, OBJ_NONE },
+	[OBJ_TIS] = { CTX_SIZE(tisc), 3, 1, ID24_LAST, SYN_TIS, SYN_TIS_BUSY, SYN_TIS_LIMIT, NULL, OBJ_NONE },
+	[OBJ_TIR] = { CTX_SIZE(tirc), 2, TIRN_FIRST, LAST_OF(TIRN_FIRST, TIR_LOG_MAX), SYN_TIR, SYN_TIR_BUSY, SYN_TIR_LIMIT, NULL,
+		      OBJ_NONE },
+	[OBJ_RQT] = { sizeof(struct rqt), 0, RQTN_FIRST, LAST_OF(RQTN_FIRST, RQT_LOG_MAX), SYN_RQT, SYN_RQT_BUSY, SYN_RQT_LIMIT,
+		      NULL, OBJ_NONE },
+	[OBJ_SQ] = { CTX_SIZE(sqc), 6, SQN_FIRST, LAST_OF(SQN_FIRST, SQ_LOG_MAX), SYN_SQ, SYN_OK, SYN_SQ_LIMIT, NULL, OBJ_NONE },
+	[OBJ_RQ] = { CTX_SIZE(rqc), 5, RQN_FIRST, LAST_OF(RQN_FIRST, RQ_LOG_MAX), SYN_RQ, SYN_RQ_BUSY, SYN_RQ_LIMIT, NULL, OBJ_NONE },
+	[OBJ_SRQ] = { CTX_SIZE(srqc), 3, SRQN_FIRST, LAST_OF(SRQN_FIRST, SRQ_LOG_MAX), SYN_SRQ, SYN_SRQ_BUSY, SYN_SRQ_LIMIT, NULL,
+		      OBJ_NONE },
+	[OBJ_XRC_SRQ] = { CTX_SIZE(xrc_srqc), 4, 0, 0, SYN_XRC_SRQ, SYN_XRC_SRQ_BUSY, SYN_SRQ_LIMIT, NULL, OBJ_SRQ },
+	[OBJ_RMP] = { CTX_SIZE(rmpc), 3, 0, 0, SYN_RMP, SYN_RMP_BUSY, SYN_SRQ_LIMIT, NULL, OBJ_SRQ },
+	[OBJ_XRQ] = { CTX_SIZE(xrqc) + XRQ_DC_ENTRY, 4, 0, 0, SYN_XRQ, SYN_XRQ_BUSY, SYN_SRQ_LIMIT, NULL, OBJ_SRQ },
+	[OBJ_XRCD] = { sizeof(struct hca_obj), 0, 1, LAST_OF(1, XRCD_LOG_MAX), SYN_XRCD, SYN_XRCD_BUSY, SYN_XRCD_LIMIT, NULL, OBJ_NONE },
+	[OBJ_DCT] = { CTX_SIZE(dctc), 4, DCTN_FIRST, LAST_OF(DCTN_FIRST, DCT_LOG_MAX), SYN_DCT, SYN_OK, SYN_DCT_LIMIT, NULL, OBJ_NONE },
+	[OBJ_MCG] = { sizeof(struct attachment), 1, 1, ID24_LAST, SYN_MCG, SYN_OK, SYN_MCG_LIMIT, NULL, OBJ_NONE },
+	[OBJ_PSV] = { sizeof(struct hca_obj), 1, 1, ID24_LAST, SYN_PSV, SYN_OK, SYN_PSV_LIMIT, NULL, OBJ_NONE },
 
 	/* Steering. Entries have ids of their own, which nobody sees. */
 	[OBJ_FLOW_TABLE] = { sizeof(struct flow_table), 1, 1, ID24_LAST, SYN_FT, SYN_FT_BUSY, SYN_FT_LIMIT, NULL, OBJ_NONE },
@@ -81,7 +99,7 @@ static const struct {
 static const struct hca_op *const op_tables[] = {
 	ops_user, ops_flow_counter, ops_caps, ops_mkey, ops_cq, ops_qp, ops_q_counter,
 	/* Transport and queues. */
-	ops_tis,
+	ops_tis, ops_tir, ops_rq, ops_sq, ops_srq, ops_xrq, ops_dct, ops_mcg, ops_psv,
 	/* Steering. */
 	ops_flow_table, ops_flow_entry, ops_reformat, ops_l2,
 	/* Events and doorbells. */
@@ -140,7 +158,8 @@ struct hca *hca_new(const struct hca_config *config, const struct hca_host *ops,
 	h->sched = sched_new();
 	h->user_objs = calloc(UID_MAX + 1, sizeof(*h->user_objs));
 	h->steer = steer_new(h);
-	if (!h->sched || !h->user_objs || !h->steer) {
+	h->mcgs = mcg_new(config->seed);
+	if (!h->sched || !h->user_objs || !h->steer || !h->mcgs) {
 		hca_free(h);
 		return NULL;
 	}
@@ -159,6 +178,7 @@ void hca_free(struct hca *h)
 	obj_tables_free(h);
 	sched_free(h->sched);
 	free(h->steer);
+	mcg_free(h->mcgs);
 	free(h->user_objs);
 	free(h);
 }

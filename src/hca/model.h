@@ -103,7 +103,7 @@ struct hca_op {
 
 /* Tables of rows, one per file of handlers; ended by opcode 0. */
 extern const struct hca_op ops_user[], ops_flow_counter[], ops_caps[], ops_mkey[], ops_cq[], ops_qp[], ops_q_counter[];
-extern const struct hca_op ops_tis[];
+extern const struct hca_op ops_tis[], ops_tir[], ops_rq[], ops_sq[], ops_srq[], ops_xrq[], ops_dct[], ops_mcg[], ops_psv[];
 /* Events and doorbells. */
 extern const struct hca_op ops_uar[];
 /* Steering. */
@@ -139,6 +139,7 @@ struct hca {
 	struct steer *steer;
 	const struct hca_op *op_of[0x1000];
 	const struct gen_type *gen_of[0x80]; /* general objects that the profile has, by their type */
+	struct mcg_table *mcgs; /* multicast groups by gid */
 	uint8_t scratch[65536]; /* the outbox of the command that executes */
 };
 
@@ -192,6 +193,9 @@ bool umem_writable(const struct hca_obj *umem);
 enum syn mkey_find(struct hca *h, uint32_t mkey, uint16_t uid, struct hca_obj **out); /* key and tag, and it is not free */
 enum syn mkey_check_write(struct hca *h, uint32_t mkey, uint16_t uid, uint64_t addr, uint64_t len);
 enum syn mkey_write(struct hca *h, uint32_t mkey, uint16_t uid, uint64_t addr, const void *src, size_t len);
+
+/* A q counter of this uid, or one of the driver's own; NULL: none. */
+struct hca_obj *find_q_counter(struct hca *h, uint32_t id, uint16_t uid);
 
 /* Deterministic pseudo-random numbers from the config's seed. */
 uint64_t hca_random(struct hca *h);

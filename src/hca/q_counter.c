@@ -2,6 +2,14 @@
 /* Queue counters. The model moves no packets through queues, so what they count stays zero. */
 #include "types.h"
 
+/* A device's own counters (uid 0) may be used by all: programs take over the number that the driver chose. */
+struct hca_obj *find_q_counter(struct hca *h, uint32_t id, uint16_t uid)
+{
+	struct hca_obj *q = obj_find(h, OBJ_Q_COUNTER, id, uid);
+
+	return q ? q : obj_find(h, OBJ_Q_COUNTER, id, 0);
+}
+
 static enum syn alloc_q_counter(struct hca *h, struct call *c)
 {
 	enum syn why;

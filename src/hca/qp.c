@@ -188,14 +188,6 @@ static enum syn query_qp(struct hca *h, struct call *c)
 	return SYN_OK;
 }
 
-/* A device's own counters (uid 0) may be used by all: programs take over the number that the driver chose. */
-static struct hca_obj *find_counter(struct hca *h, uint32_t id, uint16_t uid)
-{
-	struct hca_obj *q = obj_find(h, OBJ_Q_COUNTER, id, uid);
-
-	return q ? q : obj_find(h, OBJ_Q_COUNTER, id, 0);
-}
-
 static enum syn path_check(const struct transition *t, uint8_t st, struct prm_box *qpc)
 {
 	struct prm_box path = PRM_SUB(qpc, qpc, primary_address_path);
@@ -211,7 +203,7 @@ static enum syn path_check(const struct transition *t, uint8_t st, struct prm_bo
 	if (!t->rtr)
 		return SYN_OK;
 	/* A UD queue pair may leave mtu out. */
-	if (mtu > 5 || (!mtu && st != ST_UD))
+	if (mtu > MTU_MAX || (!mtu && st != ST_UD))
 		return SYN_QP_MTU;
 	if (PRM_GET(qpc, qpc, log_msg_max) > QP_LOG_MSG_MAX)
 		return SYN_QP_MSG_MAX;
@@ -324,7 +316,7 @@ static enum syn modify_qp(struct hca *h, struct call *c)
 		return syn;
 	if (set & OPT_COUNTER_SET) {
 		counter_id = (uint32_t)PRM_GET(&in, qpc, counter_set_id);
-		counter = counter_id ? find_counter(h, counter_id, c->uid) : NULL;
+		counter = counter_id ? find_q_counter(h, counter_id, c->uid) : NULL;
 		if (counter_id && !counter)
 			return SYN_Q_COUNTER;
 		link_counter(qp, counter);

@@ -67,6 +67,7 @@ struct qp {
 #define QP_LOG_SZ_MAX 15u
 #define QP_LOG_MSG_MAX 30u
 #define QP_LOG_RA_MAX 4u      /* outstanding reads and atomics, either way */
+#define MTU_MAX 5u            /* 4096 bytes: Linux, include/linux/mlx5/mlx5_ifc.h */
 #define NUM_PORTS 1u
 #define PKEYS 128u
 #define ROCE_ADDRESSES 255u

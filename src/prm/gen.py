@@ -123,11 +123,14 @@ def write_header(path, layouts, opcodes, enums):
         h.write("};\n\n/* Enumerations, as indices into prm_enums. */\nenum prm_enum_index {\n")
         for name in enums:
             h.write(f"\tPRM_ENUM_{name},\n")
-        h.write("};\n\n/* First bit, width: the two arguments that name a field. PRM_SZ_*: bytes. */\n")
+        h.write("};\n\n/* First bit, width: the two arguments that name a field. PRM_N_*: how many follow each other. PRM_SZ_*: bytes. */\n")
         for name, (bits, fields) in layouts.items():
             h.write(f"#define PRM_SZ_{name} {bits // 8}u\n")
-            for field, bit, width, _, _ in fields:
-                h.write(f"#define PRM_F_{name}__{field.replace('.', '_')} {bit}u, {width}u\n")
+            for field, bit, width, count, _ in fields:
+                field = field.replace('.', '_')
+                h.write(f"#define PRM_F_{name}__{field} {bit}u, {width}u\n")
+                if count > 1:
+                    h.write(f"#define PRM_N_{name}__{field} {count}u\n")
         h.write("\n#endif\n")
 
 

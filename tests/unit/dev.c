@@ -279,6 +279,15 @@ void qp_cmd(struct cmd *c, uint16_t uid, uint32_t pd, uint32_t cqn, uint32_t ume
 	PRM_SET(&qpc, qpc, dbr_addr, 2048);
 }
 
+uint32_t new_q_counter(struct dev *d, uint16_t uid)
+{
+	struct cmd c;
+
+	CMD(&c, ALLOC_Q_COUNTER, uid, alloc_q_counter);
+	cmd_ok(d, &c);
+	return (uint32_t)OUT(&c, alloc_q_counter_out, counter_set_id);
+}
+
 /* All commands of this kind are alike: the id, or for flow counters the first one, stands at byte 8. */
 void destroy(struct dev *d, uint16_t opcode, uint16_t uid, uint32_t id, enum syn why)
 {

@@ -67,6 +67,7 @@ void mkey_cmd(struct cmd *c, uint16_t uid, uint32_t pd, uint32_t umem, uint64_t 
 void cq_cmd(struct cmd *c, uint16_t uid, uint32_t umem);
 void qp_cmd(struct cmd *c, uint16_t uid, uint32_t pd, uint32_t cqn, uint32_t umem);
 uint32_t new_cq(struct dev *d, uint16_t uid, uint32_t umem);
+uint32_t new_q_counter(struct dev *d, uint16_t uid);
 void destroy(struct dev *d, uint16_t opcode, uint16_t uid, uint32_t id, enum syn why);
 
 /* General objects: an inbox, of which the context is returned; boxes have room for contexts of this many bytes. */
@@ -88,6 +89,9 @@ int run_caps_tests(void);
 int run_event_tests(void);
 /* Transport and queues. */
 int run_tis_tests(void);
+int run_tir_tests(void);
+int run_rq_tests(void);
+int run_srq_tests(void);
 /* Steering. */
 int run_flow_tests(void);
 

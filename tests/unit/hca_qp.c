@@ -342,15 +342,6 @@ static void path_fields(void **state)
 	assert_int_equal(PRM_GET(&path, ads, src_addr_index), 5);
 }
 
-static uint32_t new_q_counter(struct dev *d, uint16_t uid)
-{
-	struct cmd c;
-
-	CMD(&c, ALLOC_Q_COUNTER, uid, alloc_q_counter);
-	cmd_ok(d, &c);
-	return (uint32_t)OUT(&c, alloc_q_counter_out, counter_set_id);
-}
-
 static void counter_step(struct base *b, uint16_t opcode, uint32_t id, enum syn why)
 {
 	struct prm_box qpc;

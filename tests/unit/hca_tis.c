@@ -1,15 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Transport domains and TISes; with them, what every type that is a row of data does (context.c). */
-#include "dev.h"
-
-static uint32_t new_td(struct dev *d, uint16_t uid)
-{
-	struct cmd c;
-
-	CMD(&c, ALLOC_TRANSPORT_DOMAIN, uid, alloc_transport_domain);
-	cmd_ok(d, &c);
-	return (uint32_t)OUT(&c, alloc_transport_domain_out, transport_domain);
-}
+#include "tests_queues.h"
 
 static struct prm_box tis_cmd(struct cmd *c, uint16_t uid, uint32_t td)
 {

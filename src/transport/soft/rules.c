@@ -129,20 +129,51 @@ bool rules_names(const uint8_t *in, size_t inlen, uint64_t key, uint32_t counter
 	return id - (uint32_t)key < counters;
 }
 
+static void force_wq(struct prm_box wq)
+{
+	PRM_SET(&wq, wq, dbr_umem_valid, 1);
+	PRM_SET(&wq, wq, wq_umem_valid, 1);
+}
+
 void rules_force_umem(uint8_t *in, size_t inlen)
 {
-	struct prm_box b = prm_out(in, inlen);
+	struct prm_box b = prm_out(in, inlen), ctx;
 	uint32_t mode;
 
 	switch (opcode_of(in)) {
 	case PRM_OP_CREATE_CQ:
 		PRM_SET(&b, create_cq_in, cq_umem_valid, 1);
+		ctx = PRM_SUB(&b, create_cq_in, cq_context);
+		PRM_SET(&ctx, cqc, dbr_umem_valid, 1);
 		break;
 	case PRM_OP_MODIFY_CQ:
 		PRM_SET(&b, modify_cq_in, cq_umem_valid, 1);
 		break;
 	case PRM_OP_CREATE_QP:
 		PRM_SET(&b, create_qp_in, wq_umem_valid, 1);
+		ctx = PRM_SUB(&b, create_qp_in, qpc);
+		PRM_SET(&ctx, qpc, dbr_umem_valid, 1);
+		break;
+	case PRM_OP_CREATE_RQ:
+		ctx = PRM_SUB(&b, create_rq_in, ctx);
+		force_wq(PRM_SUB(&ctx, rqc, wq));
+		break;
+	case PRM_OP_CREATE_SQ:
+		ctx = PRM_SUB(&b, create_sq_in, ctx);
+		force_wq(PRM_SUB(&ctx, sqc, wq));
+		break;
+	case PRM_OP_CREATE_RMP:
+		ctx = PRM_SUB(&b, create_rmp_in, ctx);
+		force_wq(PRM_SUB(&ctx, rmpc, wq));
+		break;
+	case PRM_OP_CREATE_XRQ:
+		ctx = PRM_SUB(&b, create_xrq_in, xrq_context);
+		force_wq(PRM_SUB(&ctx, xrqc, wq));
+		break;
+	case PRM_OP_CREATE_XRC_SRQ:
+		PRM_SET(&b, create_xrc_srq_in, xrc_srq_umem_valid, 1);
+		ctx = PRM_SUB(&b, create_xrc_srq_in, xrc_srq_context_entry);
+		PRM_SET(&ctx, xrc_srqc, dbr_umem_valid, 1);
 		break;
 	case PRM_OP_CREATE_MKEY: {
 		struct prm_box mkc = PRM_SUB(&b, create_mkey_in, memory_key_mkey_entry);
