@@ -113,3 +113,139 @@ CASE(a_freed_slot_starts_the_next, "devx-abi 5", SOFT,
 	fault(r.dev, "clear");
 	advance(r.dev, SECOND);
 }
+
+/* Half of the slots, rounded up: what commands on general objects may take (devx-abi 5). */
+#define PERMITS 16
+
+#define SCHEDULING_ELEMENT 0x26 /* a general object that every profile has */
+#define NIC 3
+
+static struct mlx5dv_devx_obj *new_element(struct ibv_context *ctx, uint32_t *id)
+{
+	uint8_t in[SZ(create_sched_elem_in)] = { 0 }, out[HDR_SZ];
+	struct mlx5dv_devx_obj *obj;
+
+	set_opcode(in, PRM_OP_CREATE_GENERAL_OBJECT);
+	set_op_mod(in, SCHEDULING_ELEMENT);
+	SET(IN(in, create_sched_elem_in, sched_elem), sched_elem, scheduling_hierarchy, NIC);
+	obj = create(ctx, in, sizeof(in), out, sizeof(out));
+	*id = (uint32_t)GET(out, general_obj_out_cmd_hdr, obj_id);
+	return obj;
+}
+
+static int query_element(struct mlx5dv_devx_obj *obj, uint32_t id, struct mlx5dv_devx_cmd_comp *comp, uint64_t wr_id)
+{
+	INBOX(in, general_obj_in_cmd_hdr, QUERY_GENERAL_OBJECT);
+
+	set_op_mod(in, SCHEDULING_ELEMENT);
+	SET(in, general_obj_in_cmd_hdr, obj_id, id);
+	return mlx5dv_devx_obj_query_async(obj, in, sizeof(in), HDR_SZ + SZ(sched_elem), wr_id, comp);
+}
+
+CASE(general_objects_have_16_permits, "devx-abi 5, verified 1", SOFT,
+     "Of asynchronous commands on general objects 16 may be in flight on a device, whatever their completions; the next one "
+     "gives EBUSY and queues nothing, and other commands go on.")
+{
+	struct rig r = rig_soft("");
+	struct mlx5dv_devx_cmd_comp *other = new_comp(r.ctx);
+	uint32_t id;
+	struct mlx5dv_devx_obj *obj = new_element(r.ctx, &id);
+
+	hold(r.dev);
+	for (uint64_t i = 0; i < PERMITS; i++)
+		CHECK_EQ(query_element(obj, id, i % 2 ? other : r.comp, i), 0);
+	CHECK_EQ(query_element(obj, id, r.comp, 99), EBUSY);
+	CHECK_EQ(query_element(obj, id, other, 99), EBUSY);
+	CHECK_EQ(submit(&r, OUTLEN, 100), 0); /* a flow counter */
+	CHECK_EQ(nop(r.ctx), 0);
+	release(r.dev, 1);
+	CHECK_EQ(query_element(obj, id, other, PERMITS), 0); /* the permit came back with the completion */
+	CHECK_EQ(query_element(obj, id, other, 99), EBUSY);
+	release(r.dev, UINT32_MAX);
+	for (uint64_t i = 0; i <= PERMITS; i += 2)
+		expect_wr(i < PERMITS ? r.comp : other, i < PERMITS ? i : 1);
+	expect_wr(r.comp, 100);
+	for (uint64_t i = 3; i < PERMITS; i += 2)
+		expect_wr(other, i);
+	expect_wr(other, PERMITS);
+	expect_none(r.comp);
+	expect_none(other);
+}
+
+struct maker {
+	struct ibv_context *ctx;
+	struct mlx5dv_devx_obj *obj;
+	uint32_t id;
+};
+
+static void maker_main(void *arg)
+{
+	struct maker *m = arg;
+
+	m->obj = new_element(m->ctx, &m->id);
+}
+
+CASE(a_synchronous_one_waits_for_a_permit, "devx-abi 5, verified 1", SOFT,
+     "A synchronous command on a general object waits for a permit, and the next that comes back is its own.")
+{
+	struct rig r = rig_soft("");
+	struct maker *m = zeroed(sizeof(*m));
+	uint32_t id;
+	struct mlx5dv_devx_obj *obj = new_element(r.ctx, &id);
+	struct runner *t;
+
+	hold(r.dev);
+	for (uint64_t i = 0; i < PERMITS; i++)
+		CHECK_EQ(query_element(obj, id, r.comp, i), 0);
+	m->ctx = r.ctx;
+	t = run(maker_main, m);
+	wait_asleep(t);
+	CHECK(!is_done(t));
+	release(r.dev, 1);
+	join(t); /* it had the permit, and gave it back */
+	CHECK_EQ(query_element(obj, id, r.comp, PERMITS), 0);
+	CHECK_EQ(query_element(obj, id, r.comp, 99), EBUSY);
+	release(r.dev, UINT32_MAX);
+	for (uint64_t i = 0; i <= PERMITS; i++)
+		expect_wr(r.comp, i);
+}
+
+struct destroyer {
+	struct mlx5dv_devx_obj *obj;
+	int err;
+};
+
+static void destroyer_main(void *arg)
+{
+	struct destroyer *d = arg;
+
+	d->err = mlx5dv_devx_obj_destroy(d->obj);
+}
+
+CASE(removal_frees_those_who_wait_for_a_permit, "devx-abi 5", SOFT,
+     "Who waits for a permit of a device that is removed goes on: a destroy succeeds, as on every removed device.")
+{
+	struct rig r = rig_soft("");
+	struct destroyer *d = zeroed(sizeof(*d));
+	uint32_t id, victim;
+	struct mlx5dv_devx_obj *obj = new_element(r.ctx, &id);
+	struct runner *t;
+
+	d->obj = new_element(r.ctx, &victim);
+	hold(r.dev);
+	for (uint64_t i = 0; i < PERMITS; i++)
+		CHECK_EQ(query_element(obj, id, r.comp, i), 0);
+	disown(d->obj);
+	t = run(destroyer_main, d);
+	wait_asleep(t);
+	CHECK_EQ(odx_soft_remove(r.dev), 0);
+	join(t);
+	CHECK_EQ(d->err, 0);
+	for (uint64_t i = 0; i < PERMITS; i++) {
+		struct record rec;
+
+		get_ready(r.comp, &rec);
+		CHECK_EQ(rec.wr_id, i);
+		expect_aborted(&rec);
+	}
+}

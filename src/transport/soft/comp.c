@@ -171,19 +171,27 @@ int soft_comp_get(struct mlx5dv_devx_cmd_comp *pub, struct mlx5dv_devx_async_cmd
 }
 
 /* Lock held: room in the budget, a device that takes commands, and memory for this one. */
-static int charge(struct soft_comp *c, size_t inlen, size_t outlen, struct soft_cmd **cmd)
+static int charge(struct soft_comp *c, size_t inlen, size_t outlen, bool permit, struct soft_cmd **cmd)
 {
+	int err = 0;
+
 	if (c->charged + outlen > BUDGET)
 		return EAGAIN;
 	if (c->outstanding >= COMMANDS)
 		return ENOMEM;
 	if (c->q.ending)
 		return EIO;
+	if (permit && !soft_permit_try(c->q.dev))
+		return EBUSY;
 	if (atomic_load(&c->q.dev->stalled))
-		return EAGAIN;
-	*cmd = pool_get(&c->pool, inlen > outlen ? inlen : outlen);
-	if (!*cmd)
-		return ENOMEM;
+		err = EAGAIN;
+	else if (!(*cmd = pool_get(&c->pool, inlen > outlen ? inlen : outlen)))
+		err = ENOMEM;
+	if (err) {
+		if (permit)
+			soft_permit_back(c->q.dev);
+		return err;
+	}
 	c->charged += (uint32_t)outlen;
 	c->q.in_flight++;
 	c->outstanding++;
@@ -204,6 +212,8 @@ static int check_query(struct soft_context *ctx, const struct soft_obj *obj, con
 
 static int submit(struct soft_context *ctx, struct soft_comp *c, const void *in, size_t inlen, size_t outlen, uint64_t wr_id)
 {
+	struct prm_box b = prm_in(in, inlen);
+	uint16_t opcode = (uint16_t)PRM_GET(&b, nop_in, opcode);
 	struct soft_cmd *cmd = NULL;
 	int err;
 
@@ -211,7 +221,7 @@ static int submit(struct soft_context *ctx, struct soft_comp *c, const void *in,
 	if (c->q.destroyed || c->q.ctx != ctx)
 		err = EBADF;
 	else
-		err = charge(c, inlen, outlen, &cmd);
+		err = charge(c, inlen, outlen, soft_wants_permit(opcode), &cmd);
 	pthread_mutex_unlock(&c->q.lock);
 	if (err)
 		return err;

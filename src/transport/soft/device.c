@@ -45,6 +45,7 @@ static struct soft_device *device_new(const struct soft_spec *spec, unsigned int
 	dev->guid = UINT64_C(0x0200de0000000000) | index;
 	pthread_mutex_init(&dev->model, NULL);
 	pthread_mutex_init(&dev->queue_lock, NULL);
+	soft_permits_init(dev);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&dev->wake, &attr);

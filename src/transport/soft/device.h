@@ -2,7 +2,7 @@
 /*
  * The soft transport from inside. Locks, in the order in which they are taken:
  *   soft_registry (devices, queues by fd) > context->lock, context->uars.lock > device->model
- *   > the lock of a queue (fdq.h), device->queue_lock
+ *   > the lock of a queue (fdq.h) > device->queue_lock
  */
 #ifndef SOFT_DEVICE_H
 #define SOFT_DEVICE_H
@@ -78,6 +78,8 @@ struct soft_device {
 	pthread_cond_t wake;
 	struct hca_cmd *queue_head, *queue_tail; /* submitted, and not yet seen by the model */
 	uint64_t next_due;            /* when the model has something to say; HCA_NEVER */
+	unsigned int permits;         /* throttle.c: how many are free */
+	struct soft_waiter *first_waiting, *last_waiting; /* for one */
 	bool sleeping, stop;
 	pthread_t thread;             /* runs while contexts are open */
 
@@ -172,6 +174,7 @@ struct soft_mr {
 
 /* A synchronous command waits on one of these, under the model's lock. */
 struct soft_waiter {
+	struct soft_waiter *next; /* among those who wait for a permit, under the queue's lock */
 	pthread_cond_t cond;
 	bool done;
 };
@@ -212,6 +215,13 @@ int soft_list(struct ibv_device **out, int max, bool real);
 bool soft_owns_device(const struct ibv_device *dev);
 const char *soft_device_name(struct ibv_device *dev);
 uint64_t soft_device_guid(struct ibv_device *dev);
+
+/* --- throttle.c: permits, of which some commands need one */
+void soft_permits_init(struct soft_device *dev);
+bool soft_wants_permit(uint16_t opcode);
+bool soft_permit_try(struct soft_device *dev);  /* false: there is none */
+void soft_permit_wait(struct soft_device *dev); /* no lock held */
+void soft_permit_back(struct soft_device *dev);
 
 /* --- worker.c: commands into the model and out of it */
 int soft_worker_start(struct soft_device *dev);  /* 0 or an errno value */

@@ -59,6 +59,8 @@ static void deliver(struct soft_device *dev, uint64_t now)
 	while ((cmd = hca_due(dev->hca, now))) {
 		if (dev->spec.hca.strict)
 			tell_strict(dev, cmd);
+		if (soft_wants_permit(cmd->opcode))
+			soft_permit_back(dev);
 		if (head && (!cmd->async || soft_cmd_of(cmd)->comp != soft_cmd_of(head)->comp)) {
 			soft_comp_push(soft_cmd_of(head)->comp, head, tail, n);
 			head = NULL;
@@ -215,11 +217,17 @@ static int driver_error(enum hca_end end)
 static int run(struct soft_device *dev, struct soft_cmd *cmd)
 {
 	struct soft_waiter w = { .cond = PTHREAD_COND_INITIALIZER };
+	struct prm_box in = prm_in(cmd->hca.box, cmd->hca.inlen);
+	bool permit = soft_wants_permit((uint16_t)PRM_GET(&in, nop_in, opcode));
 
+	if (permit)
+		soft_permit_wait(dev);
 	cmd->waiter = &w;
 	pthread_mutex_lock(&dev->model);
 	if (hca_stalled(dev->hca)) {
 		pthread_mutex_unlock(&dev->model);
+		if (permit)
+			soft_permit_back(dev);
 		return EAGAIN;
 	}
 	soft_pump(dev);

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Permits: commands on general objects and SYNC_CRYPTO may take half of the slots, so that they cannot keep the others out
+ * (Linux, drivers/net/ethernet/mellanox/mlx5/core/cmd.c). Asynchronous ones are refused when there is none; synchronous
+ * ones wait, and get the next that comes back, in the order in which they came. A permit comes back when its command ends.
+ */
+#include "device.h"
+#include "prm.h"
+
+void soft_permits_init(struct soft_device *dev)
+{
+	dev->permits = (HCA_SLOTS + 1) / 2;
+	dev->first_waiting = dev->last_waiting = NULL;
+}
+
+bool soft_wants_permit(uint16_t opcode)
+{
+	switch (opcode) {
+	case PRM_OP_CREATE_GENERAL_OBJECT:
+	case PRM_OP_MODIFY_GENERAL_OBJECT:
+	case PRM_OP_QUERY_GENERAL_OBJECT:
+	case PRM_OP_DESTROY_GENERAL_OBJECT:
+	case PRM_OP_SYNC_CRYPTO:
+		return true;
+	default:
+		return false;
+	}
+}
+
+bool soft_permit_try(struct soft_device *dev)
+{
+	bool got;
+
+	pthread_mutex_lock(&dev->queue_lock);
+	got = dev->permits > 0;
+	dev->permits -= got;
+	pthread_mutex_unlock(&dev->queue_lock);
+	return got;
+}
+
+void soft_permit_wait(struct soft_device *dev)
+{
+	struct soft_waiter w = { .cond = PTHREAD_COND_INITIALIZER };
+
+	pthread_mutex_lock(&dev->queue_lock);
+	if (dev->permits) {
+		dev->permits--;
+		w.done = true;
+	} else if (dev->last_waiting) {
+		dev->last_waiting->next = &w;
+		dev->last_waiting = &w;
+	} else {
+		dev->first_waiting = dev->last_waiting = &w;
+	}
+	while (!w.done)
+		pthread_cond_wait(&w.cond, &dev->queue_lock);
+	pthread_mutex_unlock(&dev->queue_lock);
+	pthread_cond_destroy(&w.cond);
+}
+
+void soft_permit_back(struct soft_device *dev)
+{
+	struct soft_waiter *w;
+
+	pthread_mutex_lock(&dev->queue_lock);
+	w = dev->first_waiting;
+	if (w) {
+		dev->first_waiting = w->next;
+		if (!w->next)
+			dev->last_waiting = NULL;
+		w->done = true;
+		pthread_cond_signal(&w->cond);
+	} else {
+		dev->permits++;
+	}
+	pthread_mutex_unlock(&dev->queue_lock);
+}
