@@ -94,6 +94,9 @@ int run_rq_tests(void);
 int run_srq_tests(void);
 /* Steering. */
 int run_flow_tests(void);
+int run_reformat_tests(void);
+int run_parse_tests(void);
+int run_packet_tests(void);
 
 /* Events and doorbells. */
 int run_uar_tests(void);

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdio.h>
+
 #include "flow.h"
 
 void table_cmd(struct cmd *c, uint16_t uid, uint32_t type, uint32_t level)
@@ -225,4 +227,22 @@ uint32_t made_modify(struct dev *d, struct cmd *c)
 {
 	cmd_ok(d, c);
 	return (uint32_t)OUT(c, alloc_modify_header_context_out, modify_header_id);
+}
+
+void pkt_raw(struct pkt *p, const char *hex)
+{
+	unsigned int v;
+
+	for (; *hex; hex += 2) {
+		while (*hex == ' ')
+			hex++;
+		assert_int_equal(sscanf(hex, "%2x", &v), 1);
+		p->b[p->n++] = (uint8_t)v;
+	}
+}
+
+void pkt_eth(struct pkt *p, const char *type)
+{
+	pkt_raw(p, "0a0000000001 0a0000000002");
+	pkt_raw(p, type);
 }

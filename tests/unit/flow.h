@@ -44,4 +44,29 @@ uint32_t made_modify(struct dev *d, struct cmd *c);
 
 enum { DEST_TABLE = 1, DEST_TIR = 2 };
 
+/* A frame under construction. */
+struct pkt {
+	uint8_t b[256];
+	uint32_t n;
+};
+
+/* More bytes: hexadecimal, with blanks between them. */
+void pkt_raw(struct pkt *p, const char *hex);
+void pkt_eth(struct pkt *p, const char *type);
+
+#define IPV4 "0800"
+#define IPV6 "86dd"
+/* Lengths of 0 stand for: as far as the frame goes. 192.0.2.1 to 192.0.2.2; 2001:db8::1 to ::2. */
+#define IP4(proto) "4566 0000 0000 0000 40" proto "0000 c0000201 c0000202"
+#define IP6(next) "6abcdef1 0000" next "ff 20010db8000000000000000000000001 20010db8000000000000000000000002"
+#define TCP "1388 0050 01020304 05060708 5112 0000 0000 0000"
+#define UDP(dport) "1389" dport "0000 0000"
+
+#define L2_4(f) PRM_F_fte_match_set_lyr_2_4__##f
+#define MISC(f) PRM_F_fte_match_set_misc__##f
+#define OUTER PRM_F_fte_match_param__outer_headers
+#define INNER PRM_F_fte_match_param__inner_headers
+#define MISC_1 PRM_F_fte_match_param__misc_parameters
+#define MISC_3 PRM_F_fte_match_param__misc_parameters_3
+
 #endif
