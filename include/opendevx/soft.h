@@ -65,6 +65,13 @@ int odx_soft_advance(struct ibv_device *dev, uint64_t ns);
 int odx_soft_traffic(struct ibv_device *dev, uint32_t counter_id, uint64_t packets, uint64_t octets);
 
 /*
+ * An Ethernet frame arrives at a port, counted from 1, and takes its way through the NIC receive flow tables: entries match it,
+ * counters count it (odx_soft_packet(3) says where it begins). EINVAL: frame is NULL, len is below 14 or above 65,535, or there
+ * is no such port. ENETDOWN: the port's link is down. EIO: the device was removed.
+ */
+int odx_soft_packet(struct ibv_device *dev, const void *frame, size_t len, uint32_t port);
+
+/*
  * Takes the link of a port down, or brings it up: commands that tell the port's state see it, and the device raises a port
  * change event, which programs receive as IBV_EVENT_PORT_ERR or IBV_EVENT_PORT_ACTIVE too. No event when it is so already.
  * Ports count from 1. EINVAL: no such port. EIO: the device was removed.

@@ -118,6 +118,7 @@ enum hca_raised hca_event(struct hca *h, uint16_t made_by, uint32_t id, uint16_t
 #define HCA_PACKET_TIRS 32u
 
 struct hca_packet {
+	bool link_down;     /* of the port: then nothing arrives */
 	uint32_t walks;     /* the root's, or one for each user context that has a receive table */
 	uint32_t delivered; /* of them: to a TIR or more; and so on */
 	uint32_t dropped, allowed, missed;

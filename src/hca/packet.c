@@ -87,6 +87,9 @@ bool hca_packet(struct hca *h, const void *frame, size_t len, uint32_t port, str
 	memset(r, 0, sizeof(*r));
 	if (len < HCA_FRAME_MIN || len > HCA_FRAME_MAX || !port || port > NUM_PORTS)
 		return false;
+	r->link_down = !hca_port_up(h, port);
+	if (r->link_down)
+		return true;
 	if (s->root[FT_NIC_RX]) {
 		walk(h, s->root[FT_NIC_RX], frame, (uint32_t)len, r);
 		return true;

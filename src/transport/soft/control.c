@@ -120,6 +120,27 @@ ODX_EXPORT int odx_soft_traffic(struct ibv_device *ibv, uint32_t counter_id, uin
 	return err;
 }
 
+ODX_EXPORT int odx_soft_packet(struct ibv_device *ibv, const void *frame, size_t len, uint32_t port)
+{
+	struct hca_packet result;
+	struct soft_device *dev;
+	int err;
+
+	if (!ibv || !frame || len < HCA_FRAME_MIN || len > HCA_FRAME_MAX)
+		return EINVAL;
+	dev = enter(ibv, &err);
+	if (!dev)
+		return err;
+	if (atomic_load(&dev->removed))
+		err = EIO;
+	else if (!hca_packet(dev->hca, frame, len, port, &result))
+		err = EINVAL;
+	else if (result.link_down)
+		err = ENETDOWN;
+	leave(dev);
+	return err;
+}
+
 ODX_EXPORT int odx_soft_port(struct ibv_device *ibv, uint32_t port, int up)
 {
 	int err;
