@@ -79,6 +79,8 @@ static double timed(struct side *s, enum rcp_id what, uint32_t n, bool again)
 	for (uint32_t i = n; again && i-- > 0;)
 		if (kit_destroy(what, objs[i]))
 			bench_die(recipes[what]->name, EIO);
+	if (again)
+		s->kit.made[what] -= n; /* numbers that a program chooses come again too */
 	return (double)t / n;
 }
 

@@ -208,7 +208,7 @@ static struct hca_cmd *build(struct world *w)
 	b = prm_out(cmd->box, inlen);
 	prm_set(&b, 0, 16, opcode);
 	if (ready)
-		template_fill(recipe, &b, &w->live, MEM_BASE + (flags >> 6) * 2 * PAGE, w->serial++);
+		template_fill(recipe, &b, &w->live, MEM_BASE + (flags >> 6) * 2 * PAGE, ++w->serial);
 	prm_set(&b, 16, 16, flags & 2 ? 1 + (flags >> 2 & 3) : 0); /* a uid */
 	while (n_fields-- && w->in.left && l && l->n_fields)
 		set_field(w, l, &b, 0);

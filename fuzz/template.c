@@ -14,7 +14,7 @@ static const struct rcp_cmd drivers[] = {
 	  .outlen = PRM_SZ_destroy_uctx_out, .fields = { { PRM_F_destroy_uctx_in__uid, RCP_VALUE, 1 } } },
 };
 
-static const struct rcp_cmd *all[RCP_N * (RCP_MODIFIES_MAX + 3) + 64];
+static const struct rcp_cmd *all[RCP_N * (RCP_MODIFIES_MAX + RCP_QUERIES_MAX + 3) + 64];
 static enum rcp_id of[sizeof(all) / sizeof(all[0])]; /* the recipe of each; RCP_N: none */
 static unsigned int n_all;
 
@@ -35,6 +35,8 @@ static void collect(void)
 		add(&recipes[i]->destroy, (enum rcp_id)i);
 		for (unsigned int m = 0; m < RCP_MODIFIES_MAX; m++)
 			add(&recipes[i]->modify[m].cmd, (enum rcp_id)i);
+		for (unsigned int m = 0; m < RCP_QUERIES_MAX; m++)
+			add(&recipes[i]->more[m].cmd, (enum rcp_id)i);
 	}
 	for (unsigned int i = 0; rcp_general[i].opcode; i++)
 		add(&rcp_general[i], RCP_N);
@@ -75,14 +77,14 @@ void template_fill(const struct rcp_cmd *cmd, struct prm_box *in, const struct l
 	memcpy(in->p, box, in->len < cmd->inlen ? in->len : cmd->inlen);
 }
 
-static uint32_t make(struct hca *h, const struct rcp_cmd *cmd, const struct live *l, uint64_t mem)
+static uint32_t make(struct hca *h, const struct rcp_cmd *cmd, bool named, const struct live *l)
 {
 	uint8_t in[BOX_MAX] = { 0 }, out[BOX_MAX];
 
 	rcp_fill(cmd, &l->env, 0, 0, in);
 	hca_execute(h, in, cmd->inlen, out, cmd->outlen);
 	FUZZ_CHECK(!out[0]); /* the recipes are right */
-	return (uint32_t)rcp_get(out, cmd->id);
+	return (uint32_t)rcp_get(named ? in : out, cmd->id);
 }
 
 /* Parents come before what refers to them. */
@@ -92,5 +94,5 @@ void template_setup(struct hca *h, struct live *l, uint64_t mem)
 	l->env.eqn = HCA_FIRST_EQN;
 	l->env.mem = mem;
 	for (int i = 0; i < RCP_N; i++)
-		l->env.id[i] = make(h, &recipes[i]->create, l, mem);
+		l->env.id[i] = make(h, &recipes[i]->create, recipes[i]->named, l);
 }

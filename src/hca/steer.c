@@ -74,12 +74,26 @@ struct flow_table *steer_first(const struct steer *s, uint32_t uid)
 	return n ? TREE_ENTRY(n, struct flow_table, start) : NULL;
 }
 
+/* The table of another vport or e-switch. Of the queries, only that of a table has a bit for one. */
+static bool other_function(struct call *c)
+{
+	switch (c->opcode) {
+	case PRM_OP_QUERY_FLOW_TABLE:
+		return PRM_GET(&c->in, query_flow_table_in, other_vport);
+	case PRM_OP_QUERY_FLOW_GROUP:
+	case PRM_OP_QUERY_FLOW_TABLE_ENTRY:
+		return false;
+	default:
+		return PRM_GET(&c->in, set_fte_in, other_vport) || PRM_GET(&c->in, set_fte_in, other_eswitch);
+	}
+}
+
 /* The places are the same in every layout that names a table. */
 enum syn flow_table_named(struct hca *h, struct call *c, struct flow_table **t)
 {
 	uint32_t type = (uint32_t)PRM_GET(&c->in, set_fte_in, table_type);
 
-	if (PRM_GET(&c->in, set_fte_in, other_vport) || PRM_GET(&c->in, set_fte_in, other_eswitch))
+	if (other_function(c))
 		return SYN_FT_VPORT;
 	if (type >= FT_TYPES)
 		return SYN_FT_TYPE;

@@ -58,7 +58,7 @@ const struct listed_op listed_modifies[] = {
 	{ PRM_OP_2RST_QP, PRM_OP_CREATE_QP, PRM_F_qp_2rst_in__qpn },
 	{ PRM_OP_INIT2INIT_QP, PRM_OP_CREATE_QP, PRM_F_init2init_qp_in__qpn },
 	{ PRM_OP_ARM_XRC_SRQ, PRM_OP_CREATE_XRC_SRQ, PRM_F_arm_xrc_srq_in__xrc_srqn },
-	{ PRM_OP_ARM_RQ, PRM_OP_CREATE_SRQ, PRM_F_arm_rq_in__srq_number },
+	{ PRM_OP_ARM_RQ, PRM_OP_CREATE_RQ, PRM_F_arm_rq_in__srq_number },
 	{ PRM_OP_ARM_DCT_FOR_KEY_VIOLATION, PRM_OP_CREATE_DCT, PRM_F_arm_dct_in__dct_number },
 	{ PRM_OP_ARM_XRQ, PRM_OP_CREATE_XRQ, PRM_F_arm_xrq_in__xrqn },
 	{ PRM_OP_SET_XRQ_DC_PARAMS_ENTRY, PRM_OP_CREATE_XRQ, PRM_F_arm_xrq_in__xrqn }, /* no public layout: as the others */

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "prm_gen.h"
+#include "prm.h"
 
 static const struct rcp_place OPCODE = { PRM_F_nop_in__opcode }, UID = { 16, 16 }, TUNNEL = { 32, 16 },
 			      OP_MOD = { PRM_F_nop_in__op_mod };
@@ -31,6 +31,13 @@ static int kernel_length(const struct row *r, uint32_t len)
 	return 0;
 }
 
+static uint32_t layout_bytes(const char *name)
+{
+	const struct prm_layout *l = prm_layout(name);
+
+	return l ? l->bits / 8 : HDR;
+}
+
 static void in_length(struct twin *t, const struct row *r, uint32_t len)
 {
 	struct mlx5dv_devx_obj *obj = row_ready(&t->bad, r, in);
@@ -40,8 +47,8 @@ static void in_length(struct twin *t, const struct row *r, uint32_t len)
 	run(&t->bad, r->call, obj, in, len, r->cmd->outlen, &a);
 	if (kernel_length(r, len))
 		expect_refused(&a, EINVAL);
-	else if (len < r->cmd->inlen)
-		expect_device(&a, 0x50); /* BAD_INP_LEN */
+	else if (len < r->cmd->inlen) /* BAD_INP_LEN; of a list that is cut short, its own refusal */
+		expect_device(&a, len < layout_bytes(r->cmd->layout) ? 0x50 : -1);
 	else
 		expect_good(r, &a);
 	unmake(&a);
@@ -91,10 +98,10 @@ static void op_mod(struct twin *t, const struct row *r, uint16_t value)
 	at("%s, op_mod 0x%x", row_name(r), value);
 	rcp_set(in, OP_MOD, value);
 	run(&t->bad, r->call, obj, in, r->cmd->inlen, r->cmd->outlen, &a);
-	/* The kernel has it in the identity of a general object, and SET_FLOW_TABLE_ENTRY creates with 0 only. */
+	/* The kernel has it in the identity of a general object; SET_FLOW_TABLE_ENTRY creates with 0 only, and modifies with 1. */
 	if ((r->cmd->opcode & 0xfffc) == PRM_OP_CREATE_GENERAL_OBJECT && on_object(r))
 		expect_refused(&a, EINVAL);
-	else if (r->cmd->opcode == PRM_OP_SET_FLOW_TABLE_ENTRY && r->call == CALL_CREATE)
+	else if (r->cmd->opcode == PRM_OP_SET_FLOW_TABLE_ENTRY)
 		expect_refused(&a, EINVAL);
 	else
 		expect_device(&a, -1);

@@ -80,7 +80,7 @@ static uint32_t make(enum rcp_id what, int who, uint32_t serial)
 	parents(cmd, who);
 	fill(cmd, who, 0, serial);
 	command(cmd->inlen, cmd->outlen, 0);
-	return (uint32_t)rcp_get(out, cmd->id);
+	return (uint32_t)rcp_get(recipes[what]->named ? in : out, cmd->id);
 }
 
 static void new_user(int who)
@@ -92,6 +92,7 @@ static void new_user(int who)
 	memset(&env[who], 0, sizeof(env[who]));
 	env[who].eqn = HCA_FIRST_EQN;
 	env[who].mem = MEM;
+	env[who].apart = who * 500u;
 }
 
 static void lengths(enum rcp_id what, uint32_t id)
@@ -100,12 +101,12 @@ static void lengths(enum rcp_id what, uint32_t id)
 
 	for (uint32_t len = 0; len < d->inlen; len++) {
 		at("%s, inlen %u", d->layout, len);
-		fill(d, 0, id, 0);
+		fill(d, 0, id, 1);
 		command(len, d->outlen, 0x50);
 	}
 	for (uint32_t len = 0; len < d->outlen; len++) {
 		at("%s, outlen %u", d->layout, len);
-		fill(d, 0, id, 0);
+		fill(d, 0, id, 1);
 		memset(out, 0, sizeof(out));
 		hca_execute(h, in, d->inlen, out, len);
 		n_cases++;
@@ -118,14 +119,14 @@ static void ids(enum rcp_id what, uint32_t id, uint32_t foreign)
 	const struct rcp_cmd *d = &recipes[what]->destroy;
 	uint64_t wrong[] = { 0, (UINT64_C(1) << d->id.width) - 1, id + 1000, foreign };
 
-	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+	for (size_t i = 0; d->id.width && i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		at("%s, id 0x%llx", d->layout, (unsigned long long)wrong[i]);
-		fill(d, 0, id, 0);
+		fill(d, 0, id, 1);
 		rcp_set(in, d->id, wrong[i]);
 		command(d->inlen, d->outlen, -1);
 	}
 	at("%s, the other's uid", d->layout);
-	fill(d, 0, id, 0);
+	fill(d, 0, id, 1);
 	rcp_set(in, (struct rcp_place){ 16, 16 }, uids[1]);
 	command(d->inlen, d->outlen, -1);
 	at("%s, no uid of any context", d->layout);
@@ -135,7 +136,7 @@ static void ids(enum rcp_id what, uint32_t id, uint32_t foreign)
 	rcp_set(in, (struct rcp_place){ 16, 16 }, 0xffff);
 	command(d->inlen, d->outlen, -1);
 	at("%s, op_mod", d->layout);
-	fill(d, 0, id, 0);
+	fill(d, 0, id, 1);
 	rcp_set(in, (struct rcp_place){ PRM_F_nop_in__op_mod }, 0x7ffe);
 	command(d->inlen, d->outlen, -1);
 }
@@ -177,16 +178,16 @@ void wrong_destroys(void)
 		lengths((enum rcp_id)i, id[i]);
 		ids((enum rcp_id)i, id[i], foreign[i]);
 		at("%s", d->layout);
-		fill(d, 0, id[i], 0);
+		fill(d, 0, id[i], 1);
 		command(d->inlen, d->outlen, 0);
 		at("%s, twice", d->layout);
-		fill(d, 0, id[i], 0);
+		fill(d, 0, id[i], 1);
 		command(d->inlen, d->outlen, -1);
 		at("%s, made again", recipes[i]->name);
 		expect(make((enum rcp_id)i, 0, 1) == id[i], "the id that was given back comes next");
-		fill(d, 0, id[i], 0);
+		fill(d, 0, id[i], 1);
 		command(d->inlen, d->outlen, 0);
-		fill(d, 1, foreign[i], 0);
+		fill(d, 1, foreign[i], 2);
 		at("%s of the other context", d->layout);
 		command(d->inlen, d->outlen, 0);
 	}

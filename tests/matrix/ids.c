@@ -52,11 +52,16 @@ static void handle(struct twin *t, const struct row *r)
 	row_done(&t->bad, r);
 }
 
+static enum rcp_id space(enum rcp_id what)
+{
+	return recipes[what]->space ? recipes[what]->space : what;
+}
+
 /* An id that no object of the recipe has, but one of another kind. */
 static uint32_t of_another_type(const struct side *s, enum rcp_id what)
 {
 	for (int i = 0; i < RCP_N; i++) {
-		bool taken = i == (int)what || !s->id[i];
+		bool taken = space((enum rcp_id)i) == space(what) || !s->id[i];
 
 		taken |= s->id[i] == s->id[what] || s->id[i] == s->kit.env.id[what];
 		taken |= s->id[i] == s->foreign_id[what] || s->id[i] == s->foreign.env.id[what];
@@ -74,7 +79,7 @@ static void referred(struct twin *t, const struct row *r, const struct rcp_field
 	uint64_t own = rcp_get(in, place);
 
 	rcp_set(in, place, id);
-	if (rcp_get(in, place) != own) {
+	if (rcp_get(in, place) != own && rcp_get(in, place) == id) {
 		at("%s, the %s at bit 0x%x is %s (0x%llx)", row_name(r), recipes[f->value]->name, f->bit, what,
 		   (unsigned long long)id);
 		run(&t->bad, r->call, obj, in, r->cmd->inlen, r->cmd->outlen, &a);

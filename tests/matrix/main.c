@@ -82,6 +82,10 @@ void rows_make(void)
 		add((enum rcp_id)i, CALL_ASYNC, &recipes[i]->query, 0, 0);
 		for (unsigned int m = 0; m < RCP_MODIFIES_MAX; m++)
 			add((enum rcp_id)i, CALL_MODIFY, &recipes[i]->modify[m].cmd, m, recipes[i]->modify[m].status);
+		for (unsigned int m = 0; m < RCP_QUERIES_MAX; m++) {
+			add((enum rcp_id)i, CALL_QUERY, &recipes[i]->more[m].cmd, 0, recipes[i]->more[m].status);
+			add((enum rcp_id)i, CALL_ASYNC, &recipes[i]->more[m].cmd, 0, recipes[i]->more[m].status);
+		}
 	}
 	for (unsigned int i = 0; rcp_general[i].opcode; i++)
 		add(RCP_N, CALL_GENERAL, &rcp_general[i], 0, 0);

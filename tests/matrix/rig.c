@@ -28,6 +28,13 @@ static struct ibv_context *open_devx(struct ibv_device *dev)
 	return mlx5dv_open_device(dev, &attr);
 }
 
+/* All that any command refers to, so that both devices make them at the same time. */
+static void parents(struct kit *k)
+{
+	for (const struct row *r = rows; r < rows + n_rows; r++)
+		need(!kit_parents(k, r->cmd), row_name(r));
+}
+
 static void objects(struct kit *k, struct mlx5dv_devx_obj **obj, uint32_t *id)
 {
 	for (int i = 0; i < RCP_N; i++) {
@@ -45,8 +52,11 @@ static void side_open(struct side *s, const char *spec)
 	s->other = open_devx(s->dev);
 	need(s->ctx && s->other, "open");
 	need(!kit_open(&s->kit, s->ctx) && !kit_open(&s->foreign, s->other), "kit");
+	s->foreign.env.apart = 500;
 	s->comp = mlx5dv_devx_create_cmd_comp(s->ctx);
 	need(s->comp, "create_cmd_comp");
+	parents(&s->kit);
+	parents(&s->foreign);
 	objects(&s->kit, s->obj, s->id);
 	objects(&s->foreign, s->foreign_obj, s->foreign_id);
 }
@@ -196,7 +206,6 @@ struct mlx5dv_devx_obj *row_ready(struct side *s, const struct row *r, uint8_t *
 	uint32_t id = 0;
 
 	memset(in, 0, r->cmd->inlen);
-	need(!kit_parents(&s->kit, r->cmd), row_name(r));
 	s->scratch = NULL;
 	if (r->call == CALL_MODIFY) {
 		s->scratch = create_uncounted(&s->kit, r->what, &s->scratch_id, NULL);

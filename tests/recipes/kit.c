@@ -65,11 +65,13 @@ int kit_destroy(enum rcp_id what, void *made)
 	return 0;
 }
 
+static struct mlx5dv_devx_obj *create(struct kit *k, enum rcp_id what, uint32_t *id, void *out);
+
 static int share(struct kit *k, enum rcp_id what)
 {
 	if (k->shared[what])
 		return 0;
-	k->shared[what] = recipes[what]->by_call ? kit_call(k, what, &k->env.id[what]) : kit_create(k, what, &k->env.id[what], NULL);
+	k->shared[what] = recipes[what]->by_call ? kit_call(k, what, &k->env.id[what]) : create(k, what, &k->env.id[what], NULL);
 	return k->shared[what] ? 0 : errno;
 }
 
@@ -84,7 +86,7 @@ int kit_parents(struct kit *k, const struct rcp_cmd *cmd)
 	return err;
 }
 
-struct mlx5dv_devx_obj *kit_create(struct kit *k, enum rcp_id what, uint32_t *id, void *out)
+static struct mlx5dv_devx_obj *create(struct kit *k, enum rcp_id what, uint32_t *id, void *out)
 {
 	const struct rcp_cmd *cmd = &recipes[what]->create;
 	uint8_t in[KIT_BOX] = { 0 }, own[KIT_BOX];
@@ -101,10 +103,23 @@ struct mlx5dv_devx_obj *kit_create(struct kit *k, enum rcp_id what, uint32_t *id
 	rcp_fill(cmd, &k->env, 0, k->made[what], in);
 	obj = mlx5dv_devx_obj_create(k->ctx, in, cmd->inlen, out, cmd->outlen);
 	if (obj) {
-		*id = (uint32_t)rcp_get(out, cmd->id);
+		*id = (uint32_t)rcp_get(recipes[what]->named ? in : out, cmd->id);
 		k->made[what]++;
 	}
 	return obj;
+}
+
+struct mlx5dv_devx_obj *kit_create(struct kit *k, enum rcp_id what, uint32_t *id, void *out)
+{
+	if (recipes[what]->shared_first && !k->made[what]) {
+		int err = share(k, what);
+
+		if (err) {
+			errno = err;
+			return NULL;
+		}
+	}
+	return create(k, what, id, out);
 }
 
 int kit_query(struct kit *k, enum rcp_id what, struct mlx5dv_devx_obj *obj, uint32_t id, void *out)

@@ -39,7 +39,15 @@ static void fill_field(const struct rcp_field *f, const struct rcp_env *env, uin
 		rcp_set(in, at, env->id[f->value]);
 		break;
 	case RCP_SERIAL:
-		rcp_set(in, at, f->value + serial);
+		rcp_set(in, at, f->value + env->apart + serial);
+		break;
+	case RCP_FIRST:
+		if (!serial)
+			rcp_set(in, at, f->value);
+		break;
+	case RCP_LATER:
+		if (serial)
+			rcp_set(in, at, f->value + serial);
 		break;
 	case RCP_EQN:
 		rcp_set(in, at, env->eqn);

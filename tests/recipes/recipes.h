@@ -13,7 +13,11 @@
 /* Parents before what refers to them. */
 #define RCP_LIST                                                                                                     \
 	RCP(PD, pd) RCP(UMEM, umem) RCP(UAR, uar) RCP(MKEY, mkey) RCP(CQ, cq) RCP(Q_COUNTER, q_counter) RCP(FLOW_COUNTER, flow_counter) \
-	RCP(QP, qp) RCP(TD, td) RCP(TIS, tis)
+	RCP(QP, qp) RCP(TD, td) RCP(TIS, tis) RCP(RQ, rq) RCP(SQ, sq) RCP(RMP, rmp) RCP(RQT, rqt) RCP(TIR, tir)       \
+	RCP(XRCD, xrcd) RCP(SRQ, srq) RCP(XRC_SRQ, xrc_srq) RCP(XRQ, xrq) RCP(DCT, dct) RCP(PSV, psv)                  \
+	RCP(UD_QP, ud_qp) RCP(MCG, mcg) RCP(FLOW_TABLE, flow_table) RCP(MISS_TABLE, miss_table)                         \
+	RCP(FLOW_GROUP, flow_group) RCP(FLOW_ENTRY, flow_entry) RCP(REFORMAT, reformat)                                \
+	RCP(MODIFY_HEADER, modify_header) RCP(VXLAN_PORT, vxlan_port) RCP(L2_ENTRY, l2_entry)
 
 enum rcp_id {
 #define RCP(upper, lower) RCP_##upper,
@@ -28,6 +32,8 @@ enum rcp_kind {
 	RCP_PARENT,   /* the id of the shared object of recipe `value`: the device must refuse any other */
 	RCP_OPTIONAL, /* the same, where 0 means none */
 	RCP_SERIAL,   /* value + how many were made before: what must differ between objects */
+	RCP_FIRST,    /* value, only in the first one made */
+	RCP_LATER,    /* as RCP_SERIAL, in all others */
 	RCP_EQN,      /* the number of the first completion EQ */
 	RCP_MTTS,     /* the addresses of two pages of memory, from here on: umems that are made by command */
 };
@@ -47,10 +53,10 @@ struct rcp_field {
 #define RCP_MKEY_TAG 0x5au
 
 struct rcp_cmd {
-	const char *layout;      /* of the inbox, by name */
+	const char *layout;      /* of the inbox, by name; ?NAME: no public source has it */
 	uint16_t opcode, op_mod;
 	uint32_t inlen, outlen;  /* the shortest that a device takes */
-	struct rcp_place id;     /* of the object: create has it in the outbox, the others in the inbox */
+	struct rcp_place id;     /* of the object: create has it in the outbox (but see named), the others in the inbox */
 	struct rcp_field fields[RCP_FIELDS_MAX]; /* ended by width 0 */
 };
 
@@ -63,12 +69,17 @@ struct rcp_modify {
 };
 
 #define RCP_MODIFIES_MAX 10
+#define RCP_QUERIES_MAX 3
 
 struct recipe {
 	const char *name;
+	bool named;            /* the create's inbox, not its outbox, has the id: the program chooses it */
+	bool shared_first;     /* the shared object is not like the others, and is made first */
 	bool by_call;          /* a program has a call of its own for it and may not send the command: umem, UAR */
 	struct rcp_cmd create, query, destroy; /* opcode 0: there is none */
 	struct rcp_modify modify[RCP_MODIFIES_MAX]; /* ended by opcode 0 */
+	struct rcp_modify more[RCP_QUERIES_MAX];    /* other queries, likewise; they show nothing of interest */
+	enum rcp_id space;     /* the recipe whose ids these are of the same kind as; 0: its own */
 	uint32_t max;          /* as many as a device has ids for, rounded down; 0: a million at least */
 };
 
@@ -84,6 +95,7 @@ extern const struct rcp_cmd rcp_general[];
 struct rcp_env {
 	uint32_t id[RCP_N];
 	uint32_t eqn;
+	uint32_t apart; /* added to serials: two contexts on a device, where a number is the whole device's */
 	uint64_t mem;
 };
 

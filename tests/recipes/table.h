@@ -10,6 +10,9 @@
 #define SET(layout, field, v) { PRM_F_##layout##__##field, RCP_VALUE, v }
 #define REF(layout, field, recipe) { PRM_F_##layout##__##field, RCP_PARENT, RCP_##recipe }
 
+#define FIRST(...) FIRST_(__VA_ARGS__)
+#define FIRST_(bit, width) (bit)
+
 /* A field of a layout that lies inside another. */
 #define NEST(...) NEST_(__VA_ARGS__)
 #define NEST_(outer, outer_width, inner, inner_width) (outer) + (inner), (inner_width)
@@ -24,6 +27,8 @@
 	{ NEST(PRM_F_##layout##__##field, PRM_F_##inner##__##inner_field), kind, 0 }
 
 /* Command status. Linux, include/linux/mlx5/device.h. */
+#define BAD_PARAM 0x3
+#define BAD_RES_STATE 0x9
 #define BAD_QP_STATE 0x10
 
 #endif
