@@ -9,10 +9,30 @@
 
 static const char help[] =
 	"usage: devx list [--json]\n"
+	"       devx caps [--device NAME] [--max] [--all] [--json] [--diff PROFILE]\n"
+	"       devx cmd [--device NAME] [--all] [--json] [--outlen N] [--syndromes FILE] [--dry-run]\n"
+	"                OPCODE [FIELD=VALUE]... [: OPCODE [FIELD=VALUE]...]...\n"
+	"       devx decode [--in | --out] [--opcode OPCODE] [--op-mod N] [--hex | --binary] [--all] [--json]\n"
+	"                   [--syndromes FILE] [FILE]\n"
 	"       devx counters [--device NAME] [--in-flight N] [--top N] [--json | --watch] [FILE]\n"
 	"       devx help | --help | --version\n"
 	"\n"
 	"list      shows the RDMA devices of the kernel, and the software devices of this library.\n"
+	"caps      shows the capabilities of a device by name.\n"
+	"  --max           the maximum values instead of the current ones\n"
+	"  --all           also those that are 0\n"
+	"  --diff PROFILE  only what a software device of that profile (cx5, cx6dx, cx7, bf3) has otherwise\n"
+	"cmd       sends a command and shows its outbox. Fields are named by paths such as cq_context.log_cq_size or pas[0];\n"
+	"          a value is a number, a name, or hex bytes. More commands follow after colons, in the same context: $1.cqn\n"
+	"          is a field of the first one's outbox. UMEM size=N, UAR and EQN take memory, a doorbell page and an EQ's\n"
+	"          number. Everything is given back at the end.\n"
+	"  --outlen N      the length of the outbox\n"
+	"  --dry-run       only shows the inbox\n"
+	"  --all           also the fields of contexts that are 0\n"
+	"  --syndromes FILE   texts for syndromes: lines of a number, or first-last, and a text\n"
+	"decode    shows an inbox or outbox from FILE or standard input: hex as xxd, hexdump, od, a kernel or C have it, or binary.\n"
+	"  --in, --out, --hex, --binary   what it is, instead of a guess\n"
+	"  --opcode, --op-mod   of the inbox that an outbox answers\n"
 	"counters  gives every flow of a packet capture a flow counter on a software device, puts the frames on the\n"
 	"          counters, and reads them back with asynchronous queries. FILE is a pcap or pcapng file; without it,\n"
 	"          or with \"-\", the capture comes from standard input.\n"
@@ -25,7 +45,7 @@ static const char help[] =
 	"The environment variable OPENDEVX_SOFT says which software device there is: off, on, or a spec such as\n"
 	"\"profile=cx7,latency=20us,seed=7\".\n"
 	"\n"
-	"exit codes: 0 done; 1 the device, a command or the output failed; 2 wrong usage; 3 the capture cannot be read;\n"
+	"exit codes: 0 done; 1 the device, a command or the output failed; 2 wrong usage; 3 the input cannot be read;\n"
 	"            4 the capture broke off: what was read before is counted and shown\n";
 
 void devx_error(const char *fmt, ...)
@@ -39,28 +59,30 @@ void devx_error(const char *fmt, ...)
 	fputc('\n', stderr);
 }
 
+static const struct {
+	const char *name;
+	char title[16]; /* getopt_long() begins its messages with argv[0] */
+	int (*run)(int argc, char **argv);
+} commands[] = {
+	{ "list", "devx list", devx_list },       { "caps", "devx caps", devx_caps }, { "cmd", "devx cmd", devx_cmd },
+	{ "decode", "devx decode", devx_decode }, { "counters", "devx counters", devx_counters },
+};
+
 int main(int argc, char **argv)
 {
-	/* getopt_long() begins its messages with argv[0]. */
-	static char list_name[] = "devx list", counters_name[] = "devx counters", decode_name[] = "devx decode";
 	const char *what = argc > 1 ? argv[1] : NULL;
+	static char title[16];
 
 	if (!what) {
 		fputs(help, stderr);
 		return DEVX_USAGE;
 	}
-	if (!strcmp(what, "list")) {
-		argv[1] = list_name;
-		return devx_list(argc - 1, argv + 1);
-	}
-	if (!strcmp(what, "counters")) {
-		argv[1] = counters_name;
-		return devx_counters(argc - 1, argv + 1);
-	}
-	if (!strcmp(what, "decode")) {
-		argv[1] = decode_name;
-		return devx_decode(argc - 1, argv + 1);
-	}
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+		if (!strcmp(what, commands[i].name)) {
+			memcpy(title, commands[i].title, sizeof(title));
+			argv[1] = title;
+			return commands[i].run(argc - 1, argv + 1);
+		}
 	if (!strcmp(what, "help") || !strcmp(what, "--help") || !strcmp(what, "-h")) {
 		fputs(help, stdout);
 		return devx_flush();

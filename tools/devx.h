@@ -8,7 +8,7 @@ enum {
 	DEVX_OK = 0,
 	DEVX_FAILED = 1,  /* no device, a command failed, output could not be written */
 	DEVX_USAGE = 2,
-	DEVX_INPUT = 3,   /* the capture cannot be read at all */
+	DEVX_INPUT = 3,   /* the capture, or the box, cannot be read at all */
 	DEVX_PARTIAL = 4, /* the capture broke off: what was read before is counted */
 };
 
@@ -19,5 +19,7 @@ void devx_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 int devx_list(int argc, char **argv);
 int devx_counters(int argc, char **argv);
 int devx_decode(int argc, char **argv);
+int devx_cmd(int argc, char **argv);
+int devx_caps(int argc, char **argv);
 
 #endif

@@ -219,7 +219,7 @@ static bool list_line(struct reader *r, const char *p, const char *end)
 	return true;
 }
 
-/* The bytes of the longest 0x number or \x escape, as 1, 2, 4 or 8: all elements of an array are that long. 0: there is none. */
+/* The bytes of the longest 0x number or \x escape, as 1, 2, 4 or 8: all elements of an array are that long. 0: none is. */
 static unsigned int unit_of(const char *p, const char *end)
 {
 	size_t longest = 0;

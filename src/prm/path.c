@@ -62,7 +62,7 @@ bool prm_find(const struct prm_layout *layout, const char *path, struct prm_plac
 	      const struct prm_layout **in)
 {
 	const struct prm_layout *l = layout;
-	uint64_t base = 0;
+	uint64_t base = 0, end = 0;
 
 	for (;;) {
 		size_t len;
@@ -83,9 +83,12 @@ bool prm_find(const struct prm_layout *layout, const char *path, struct prm_plac
 		base += f->bit + (index > 0 ? (uint64_t)index * width : 0);
 		if (base + width > PRM_BOX_MAX * 8u)
 			return false;
+		if (end < base + width)
+			end = base + width;
 		if (!*rest) {
 			*place = (struct prm_place){ .layout = l, .field = f, .bit = (uint32_t)base, .width = width };
 			place->count = index >= 0 ? 1 : f->count;
+			place->end = (uint32_t)end;
 			return true;
 		}
 		if (*rest != '.' || !next || (index < 0 && f->count != 1))

@@ -63,6 +63,7 @@ struct prm_place {
 	const struct prm_field *field;
 	uint32_t bit, width;             /* of one element, from the start of the box */
 	uint32_t count;                  /* elements from there on: more than one for a list without index; 0: as many as fit */
+	uint32_t end;                    /* bits that a box has that holds it whole, with the list elements that it lies in */
 };
 
 bool prm_find(const struct prm_layout *layout, const char *path, struct prm_place *place, const char **bad,
