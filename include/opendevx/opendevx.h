@@ -8,6 +8,8 @@
 
 #include <infiniband/mlx5dv.h>
 #include <infiniband/verbs.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -22,8 +24,31 @@ extern "C" {
  * Calls of libmlx5 that the distribution's header may be too old to declare; one that declares them too does no harm. Each has
  * a manual page.
  */
-struct mlx5dv_devx_uar;
 int mlx5dv_devx_uar_export_dmabuf_fd(struct mlx5dv_devx_uar *devx_uar);
+
+int mlx5dv_devx_obj_export(struct mlx5dv_devx_obj *obj, void *data);
+struct mlx5dv_devx_obj *mlx5dv_devx_obj_import(struct ibv_context *context, void *data);
+void mlx5dv_devx_obj_unimport(struct mlx5dv_devx_obj *obj);
+int mlx5dv_devx_umem_export(struct mlx5dv_devx_umem *umem, void *data);
+struct mlx5dv_devx_umem *mlx5dv_devx_umem_import(struct ibv_context *context, void *data);
+void mlx5dv_devx_umem_unimport(struct mlx5dv_devx_umem *umem);
+
+struct mlx5dv_export_sizes;
+void _mlx5dv_get_export_sizes(struct mlx5dv_export_sizes *sizes, size_t sizes_len);
+
+/* A header that has the struct must not meet it twice: define this where <infiniband/mlx5dv.h> is older than rdma-core 63. */
+#ifdef OPENDEVX_EXPORT_SIZES
+struct mlx5dv_export_sizes {
+	uint32_t var_attrs_size;
+	uint32_t devx_umem_attrs_size;
+	uint32_t devx_obj_attrs_size;
+};
+
+static inline void mlx5dv_get_export_sizes(struct mlx5dv_export_sizes *sizes)
+{
+	_mlx5dv_get_export_sizes(sizes, sizeof(*sizes));
+}
+#endif
 
 /* The version of the library that runs, as "major.minor.patch": a static string. Never blocks; any thread. Since 0.1.0. */
 const char *odx_version(void);

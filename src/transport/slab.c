@@ -84,3 +84,15 @@ bool slab_owns(const struct slab *s, const void *p)
 
 	return base && (uintptr_t)p >= base && at < __atomic_load_n(&s->used, __ATOMIC_ACQUIRE) && at % s->stride == 0;
 }
+
+uint64_t slab_place(const struct slab *s, const void *p)
+{
+	return (uint64_t)((const char *)p - s->base) / s->stride;
+}
+
+void *slab_at(const struct slab *s, uint64_t place)
+{
+	char *base = __atomic_load_n(&s->base, __ATOMIC_ACQUIRE);
+
+	return base && place < __atomic_load_n(&s->used, __ATOMIC_ACQUIRE) / s->stride ? base + place * s->stride : NULL;
+}

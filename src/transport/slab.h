@@ -32,5 +32,8 @@ void *slab_alloc(struct slab *s);
 void slab_free(struct slab *s, void *p);
 /* For any pointer: was it handed out by this slab, now or once? */
 bool slab_owns(const struct slab *s, const void *p);
+/* Handles by number: of one that was handed out; and back, NULL when no handle has that number yet. */
+uint64_t slab_place(const struct slab *s, const void *p);
+void *slab_at(const struct slab *s, uint64_t place);
 
 #endif

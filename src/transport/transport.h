@@ -67,6 +67,15 @@ struct odx_transport_ops {
 	struct mlx5dv_devx_umem *(*umem_reg)(struct ibv_context *ctx, const struct odx_umem_req *req);
 	int (*umem_dereg)(struct mlx5dv_devx_umem *umem);
 
+	/* Export and import. The sizes are those of what export writes. */
+	uint32_t obj_export_size, umem_export_size;
+	int (*obj_export)(struct mlx5dv_devx_obj *obj, void *data);
+	struct mlx5dv_devx_obj *(*obj_import)(struct ibv_context *ctx, const void *data);
+	void (*obj_unimport)(struct mlx5dv_devx_obj *obj);
+	int (*umem_export)(struct mlx5dv_devx_umem *umem, void *data);
+	struct mlx5dv_devx_umem *(*umem_import)(struct ibv_context *ctx, const void *data);
+	void (*umem_unimport)(struct mlx5dv_devx_umem *umem);
+
 	struct mlx5dv_devx_uar *(*uar_alloc)(struct ibv_context *ctx, uint32_t flags);
 	void (*uar_free)(struct mlx5dv_devx_uar *uar);
 	int (*uar_export)(struct mlx5dv_devx_uar *uar); /* a descriptor, or -1 + errno */

@@ -197,6 +197,7 @@ static void uars_and_verbs_objects_go_through(void **state)
 {
 	struct ibv_context *c = &foreign_ctx;
 	uint8_t in[16], out[16];
+	uint32_t sizes[4];
 	void *o = &foreign_obj;
 
 #define BOTH(kind)                                                                                                 \
@@ -212,6 +213,30 @@ static void uars_and_verbs_objects_go_through(void **state)
 	BOTH(wq);
 	BOTH(ind_tbl);
 #undef BOTH
+	PASSES(fake_mlx, mlx5dv_devx_obj_export, o, out);
+	ARGS(fake_mlx, (long)o, (long)out);
+	PASSES(fake_mlx, mlx5dv_devx_obj_import, c, out);
+	ARGS(fake_mlx, (long)c, (long)out);
+	PASSES(fake_mlx, mlx5dv_devx_umem_export, o, out);
+	ARGS(fake_mlx, (long)o, (long)out);
+	PASSES(fake_mlx, mlx5dv_devx_umem_import, c, out);
+	ARGS(fake_mlx, (long)c, (long)out);
+	reset();
+	mlx5dv_devx_obj_unimport(o);
+	assert_string_equal(fake_mlx->name, "mlx5dv_devx_obj_unimport");
+	ARGS(fake_mlx, (long)o);
+	reset();
+	mlx5dv_devx_umem_unimport(o);
+	assert_string_equal(fake_mlx->name, "mlx5dv_devx_umem_unimport");
+	ARGS(fake_mlx, (long)o);
+	_mlx5dv_get_export_sizes((void *)sizes, sizeof(sizes));
+	assert_int_equal(sizes[0], 4000);
+	assert_in_range(sizes[1], 5, 1000); /* ours is larger */
+	assert_int_equal(sizes[2], 4000);
+	assert_int_equal(sizes[3], 4000);
+	sizes[1] = 0xa5a5a5a5;
+	_mlx5dv_get_export_sizes((void *)sizes, 4); /* a struct of one field */
+	assert_int_equal(sizes[1], 0xa5a5a5a5);
 	PASSES(fake_mlx, mlx5dv_devx_alloc_uar, c, 5);
 	ARGS(fake_mlx, (long)c, 5);
 	PASSES(fake_mlx, mlx5dv_devx_uar_export_dmabuf_fd, o);

@@ -17,7 +17,7 @@ LEFT = re.compile(r'''
          do(fork|ntfork)_range|dontfork_range|get_sysfs_path|read_sysfs_file|rate_to_\w+|\w+_str) |
     ibv_(dealloc_dmah|free_buf|export_buf_dmabuf_fd|(destroy|(set|inc|read)(_err)?)_comp_cntr) |
     m\w+_to_ibv_rate |
-    _mlx5dv_mkey_check | _mlx5dv_get_export_sizes | mlx5dv_devx_(obj|umem)_(export|import|unimport) |
+    _mlx5dv_mkey_check |
     mlx5dv_(destroy_mkey|destroy_flow_matcher|destroy_steering_anchor|dek_(query|destroy)|crypto_login_(query|destroy)|
             free_var|var_(export|unimport)|pp_free|sched_(node|leaf)_(modify|destroy)|qp_cancel_posted_send_wrs|get_vfio_device_list|
             dump_dr_\w+|dr_(domain|matcher|rule|table)_\w+|

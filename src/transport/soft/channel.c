@@ -419,7 +419,7 @@ static int subscribe_all(struct soft_device *dev, const struct soft_sub *like, c
 int soft_subscribe(struct mlx5dv_devx_event_channel *pub, struct mlx5dv_devx_obj *obj, const uint16_t *events, size_t bytes,
 		   uint64_t cookie, const int *eventfd)
 {
-	struct soft_sub like = { .channel = channel_of(pub), .obj = (struct soft_obj *)obj, .cookie = cookie };
+	struct soft_sub like = { .channel = channel_of(pub), .cookie = cookie };
 	struct soft_context *of_obj = NULL, *ctx;
 	struct soft_device *dev;
 	int err = fdq_enter((struct fdq *)like.channel, &ctx);
@@ -432,7 +432,7 @@ int soft_subscribe(struct mlx5dv_devx_event_channel *pub, struct mlx5dv_devx_obj
 	else if (!ctx)
 		err = EBADF; /* its context was closed */
 	else if (obj)
-		err = soft_obj_read_lock(obj, &of_obj);
+		err = soft_obj_read_lock(obj, &of_obj, &like.obj);
 	if (err) {
 		fdq_leave(&like.channel->q);
 		return err;
@@ -447,7 +447,7 @@ int soft_subscribe(struct mlx5dv_devx_event_channel *pub, struct mlx5dv_devx_obj
 		pthread_mutex_unlock(&dev->model);
 	}
 	if (obj)
-		soft_obj_read_unlock(obj);
+		soft_obj_read_unlock(like.obj);
 	fdq_leave(&like.channel->q);
 	return err;
 }

@@ -253,7 +253,8 @@ int soft_obj_query_async(struct mlx5dv_devx_obj *pub, const void *in, size_t inl
 {
 	struct soft_comp *c = comp_of(comp);
 	struct soft_context *ctx;
-	int err = soft_obj_read_lock(pub, &ctx);
+	struct soft_obj *obj;
+	int err = soft_obj_read_lock(pub, &ctx, &obj);
 
 	if (err)
 		return err;
@@ -264,12 +265,12 @@ int soft_obj_query_async(struct mlx5dv_devx_obj *pub, const void *in, size_t inl
 	err = EIO;
 	if (c && c->q.fork_gen != soft_fork_gen)
 		goto unlock; /* of the parent: its lock may have been held at the fork */
-	err = check_query(ctx, (struct soft_obj *)pub, in, inlen, outlen);
+	err = check_query(ctx, obj, in, inlen, outlen);
 	if (err == EINVAL && !comp_fits(c, ctx))
 		err = EBADF; /* submit would say so, had it come that far */
 	if (!err)
 		err = submit(ctx, c, in, inlen, outlen, wr_id);
 unlock:
-	soft_obj_read_unlock(pub);
+	soft_obj_read_unlock(obj);
 	return err;
 }

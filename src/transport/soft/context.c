@@ -104,6 +104,7 @@ static void init_ibv(struct soft_context *ctx, struct soft_device *dev)
 	ctx->oldest = ctx->newest = NULL;
 	ctx->queues = NULL;
 	ctx->dev = dev;
+	ctx->serial = soft_serial();
 	ctx->fork_gen = soft_fork_gen;
 }
 
@@ -161,7 +162,8 @@ static void destroy_children(struct soft_context *ctx)
 			uint8_t out[PRM_HDR_SZ];
 
 			older = c->older;
-			if (soft_driver_command(ctx->dev, c->destroy, sizeof(c->destroy), out, sizeof(out)))
+			if (c->kind != SOFT_OBJ_HANDLE && c->kind != SOFT_UMEM_HANDLE &&
+			    soft_driver_command(ctx->dev, c->destroy, sizeof(c->destroy), out, sizeof(out)))
 				continue;
 			soft_child_drop(ctx, c);
 			soft_child_bury(ctx->dev, c);

@@ -160,7 +160,7 @@ ODX_EXPORT int odx_soft_event(struct ibv_device *ibv, struct mlx5dv_devx_obj *ob
 {
 	/* By what the model says. */
 	static const int errors[] = { [HCA_NO_OBJECT] = ENOENT, [HCA_NO_EVENT] = EINVAL, [HCA_NOT_NOW] = EBUSY };
-	const struct soft_obj *o = (struct soft_obj *)obj;
+	struct soft_obj *o;
 	struct soft_context *ctx;
 	struct soft_device *dev;
 	int err;
@@ -169,7 +169,7 @@ ODX_EXPORT int odx_soft_event(struct ibv_device *ibv, struct mlx5dv_devx_obj *ob
 		return EINVAL;
 	if (!slab_owns(&soft_objs, obj))
 		return ENOENT;
-	err = soft_obj_read_lock(obj, &ctx);
+	err = soft_obj_read_lock(obj, &ctx, &o);
 	if (err)
 		return err == EBADF ? ENOENT : err;
 	dev = enter(ibv, &err);
@@ -182,7 +182,7 @@ ODX_EXPORT int odx_soft_event(struct ibv_device *ibv, struct mlx5dv_devx_obj *ob
 			err = errors[hca_event(dev->hca, (uint16_t)(o->key >> 32), (uint32_t)o->key, event, syndrome)];
 		leave(dev);
 	}
-	soft_obj_read_unlock(obj);
+	soft_obj_read_unlock(o);
 	return err;
 }
 

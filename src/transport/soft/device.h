@@ -120,7 +120,8 @@ struct soft_context {
 	unsigned int fork_gen;
 	struct soft_device *dev;
 	uint16_t uid;
-	pthread_mutex_t lock;                    /* the list of children */
+	uint64_t serial;                         /* no two are alike in this process */
+	pthread_mutex_t lock;                    /* the list of children; let_go and gone of each */
 	struct soft_child *oldest, *newest;      /* objects and umems in the order of their creation */
 	struct fdq *queues;                      /* under the registry's lock */
 	struct soft_async async;                 /* verbs.context.async_fd is its descriptor */
@@ -128,13 +129,19 @@ struct soft_context {
 	void *slab_link;
 };
 
-/* An object or a umem in its context's list. destroy is the inbox that ends it. */
-enum soft_kind { SOFT_OBJ, SOFT_UMEM, SOFT_PD, SOFT_MR };
+/* SOFT_..._HANDLE: an imported handle, or one that is left of an object which was destroyed through another. */
+enum soft_kind { SOFT_OBJ, SOFT_UMEM, SOFT_PD, SOFT_MR, SOFT_OBJ_HANDLE, SOFT_UMEM_HANDLE };
 
+/* What a context's list knows of an object. destroy is the inbox that ends it. */
 struct soft_child {
+	struct soft_child *origin; /* of an imported handle: the object's first one */
+	uint64_t origin_serial;    /* when that is no longer its serial, the object is gone */
+	uint64_t serial;           /* no two are alike in this process; 0: dead */
+	uint8_t kind;
+	bool let_go;               /* the program gave up the first handle, and the object lives on */
+	bool gone;                 /* destroyed through another handle */
 	struct soft_child *older, *newer;
 	uint8_t destroy[RULES_DESTROY_MAX];
-	uint8_t kind;
 };
 
 struct soft_obj {
@@ -256,21 +263,26 @@ int soft_general_cmd(struct ibv_context *ctx, const void *in, size_t inlen, void
 int soft_query_eqn(struct ibv_context *ctx, uint32_t vector, uint32_t *eqn);
 
 /* --- object.c */
-void soft_child_add(struct soft_context *ctx, struct soft_child *c);
+/* origin and its serial: of an imported handle; else NULL and 0. */
+void soft_child_add(struct soft_context *ctx, struct soft_child *c, struct soft_child *origin, uint64_t origin_serial);
 void soft_child_drop(struct soft_context *ctx, struct soft_child *c);
-void soft_child_bury(struct soft_device *dev, struct soft_child *c); /* it is in no list, and the model has forgotten it */
+void soft_child_unlink(struct soft_context *ctx, struct soft_child *c);  /* the same; ctx->lock is held */
+void soft_child_release(struct soft_device *dev, struct soft_child *c);  /* the model has forgotten it: so does the rest */
+void soft_child_bury(struct soft_device *dev, struct soft_child *c);     /* and it is in no list */
 struct mlx5dv_devx_obj *soft_obj_create(struct ibv_context *ctx, const void *in, size_t inlen, void *out, size_t outlen);
 int soft_obj_query(struct mlx5dv_devx_obj *obj, const void *in, size_t inlen, void *out, size_t outlen);
 int soft_obj_modify(struct mlx5dv_devx_obj *obj, const void *in, size_t inlen, void *out, size_t outlen);
 int soft_obj_destroy(struct mlx5dv_devx_obj *obj);
-/* Takes the object as a reader, as the kernel does for the length of a call. */
-int soft_obj_read_lock(struct mlx5dv_devx_obj *obj, struct soft_context **ctx);
-void soft_obj_read_unlock(struct mlx5dv_devx_obj *obj);
+/* Takes what the handle stands for as a reader, as the kernel does for the length of a call. */
+int soft_obj_read_lock(struct mlx5dv_devx_obj *handle, struct soft_context **ctx, struct soft_obj **obj);
+void soft_obj_read_unlock(struct soft_obj *obj);
 
 /* --- umem.c */
 struct mlx5dv_devx_umem *soft_umem_reg(struct ibv_context *ctx, const struct odx_umem_req *req);
 int soft_umem_dereg(struct mlx5dv_devx_umem *umem);
-void soft_umem_bury(struct soft_device *dev, struct soft_umem *u);
+/* What the handle stands for; 0 or an errno value. */
+int soft_umem_real(struct mlx5dv_devx_umem *handle, struct soft_context **ctx, struct soft_umem **umem);
+void soft_umem_release(struct soft_device *dev, struct soft_umem *u);
 
 /* --- comp.c */
 struct mlx5dv_devx_cmd_comp *soft_comp_create(struct ibv_context *ctx);
@@ -300,6 +312,20 @@ int soft_async_get(struct ibv_context *ctx, struct ibv_async_event *event);
 /* The model's lock is held. */
 void soft_async_event(struct soft_device *dev, const struct hca_event *ev);
 void soft_async_fatal(struct soft_device *dev);
+
+/* --- export.c */
+#define SOFT_EXPORT_SIZE 48u /* what an export writes */
+uint64_t soft_serial(void);
+/* What a live handle stands for: itself, or the object that it was imported from; NULL: that is gone. */
+struct soft_child *soft_child_real(struct soft_child *c);
+/* The object was destroyed through this handle (which may be real itself): buries what nobody holds any more. */
+void soft_child_end(struct soft_context *ctx, struct soft_child *handle, struct soft_child *real);
+int soft_obj_export(struct mlx5dv_devx_obj *obj, void *data);
+struct mlx5dv_devx_obj *soft_obj_import(struct ibv_context *ctx, const void *data);
+void soft_obj_unimport(struct mlx5dv_devx_obj *obj);
+int soft_umem_export(struct mlx5dv_devx_umem *umem, void *data);
+struct mlx5dv_devx_umem *soft_umem_import(struct ibv_context *ctx, const void *data);
+void soft_umem_unimport(struct mlx5dv_devx_umem *umem);
 
 /* --- uar.c: pages of doorbell registers, mapped from the memory behind the context's cmd_fd */
 int soft_uar_open(int *fd); /* 0 or an errno value */

@@ -90,7 +90,7 @@ struct ibv_pd *soft_pd_alloc(struct ibv_context *ibv)
 	pd->ibv.context = ibv;
 	pd->ibv.handle = pd->pdn;
 	pd->child.kind = SOFT_PD;
-	soft_child_add(ctx, &pd->child);
+	soft_child_add(ctx, &pd->child, NULL, 0);
 	atomic_store(&pd->users, 0);
 	return &pd->ibv;
 }
@@ -240,7 +240,7 @@ struct ibv_mr *soft_mr_reg(struct ibv_pd *ibv, void *addr, size_t len, uint64_t 
 		goto out;
 	}
 	mr->child.kind = SOFT_MR;
-	soft_child_add(ctx, &mr->child);
+	soft_child_add(ctx, &mr->child, NULL, 0);
 	atomic_store(&mr->state, MR_LIVE);
 out:
 	if (err)

@@ -6,9 +6,13 @@
 #include "device.h"
 #include "prm.h"
 
-void soft_child_add(struct soft_context *ctx, struct soft_child *c)
+void soft_child_add(struct soft_context *ctx, struct soft_child *c, struct soft_child *origin, uint64_t origin_serial)
 {
 	pthread_mutex_lock(&ctx->lock);
+	c->origin = origin;
+	c->origin_serial = origin_serial;
+	c->let_go = c->gone = false;
+	__atomic_store_n(&c->serial, soft_serial(), __ATOMIC_RELEASE);
 	c->older = ctx->newest;
 	c->newer = NULL;
 	if (ctx->newest)
@@ -19,9 +23,9 @@ void soft_child_add(struct soft_context *ctx, struct soft_child *c)
 	pthread_mutex_unlock(&ctx->lock);
 }
 
-void soft_child_drop(struct soft_context *ctx, struct soft_child *c)
+void soft_child_unlink(struct soft_context *ctx, struct soft_child *c)
 {
-	pthread_mutex_lock(&ctx->lock);
+	__atomic_store_n(&c->serial, 0, __ATOMIC_RELEASE);
 	if (c->older)
 		c->older->newer = c->newer;
 	else
@@ -30,67 +34,102 @@ void soft_child_drop(struct soft_context *ctx, struct soft_child *c)
 		c->newer->older = c->older;
 	else
 		ctx->newest = c->older;
+}
+
+void soft_child_drop(struct soft_context *ctx, struct soft_child *c)
+{
+	pthread_mutex_lock(&ctx->lock);
+	soft_child_unlink(ctx, c);
 	pthread_mutex_unlock(&ctx->lock);
 }
 
-static void bury_obj(struct soft_device *dev, struct soft_obj *obj)
+#define OF(type, c) ((struct type *)((char *)(c) - offsetof(struct type, child)))
+
+void soft_child_release(struct soft_device *dev, struct soft_child *c)
 {
-	soft_subs_end(dev, obj);
+	if (c->kind == SOFT_OBJ)
+		soft_subs_end(dev, OF(soft_obj, c));
+	else if (c->kind == SOFT_UMEM)
+		soft_umem_release(dev, OF(soft_umem, c));
+}
+
+static void bury_obj(struct soft_obj *obj)
+{
 	__atomic_store_n(&obj->pub.context, NULL, __ATOMIC_RELEASE);
 	slab_free(&soft_objs, obj);
 }
 
-void soft_child_bury(struct soft_device *dev, struct soft_child *c)
+static void bury_umem(struct soft_umem *u)
 {
-#define OF(type) ((struct type *)((char *)c - offsetof(struct type, child)))
-	switch ((enum soft_kind)c->kind) {
-	case SOFT_OBJ:
-		bury_obj(dev, OF(soft_obj));
-		break;
-	case SOFT_UMEM:
-		soft_umem_bury(dev, OF(soft_umem));
-		break;
-	case SOFT_PD:
-		soft_pd_bury(OF(soft_pd));
-		break;
-	case SOFT_MR:
-		soft_mr_bury(OF(soft_mr));
-		break;
-	}
-#undef OF
+	__atomic_store_n(&u->pub.context, NULL, __ATOMIC_RELEASE);
+	slab_free(&soft_umems, u);
 }
 
-/* A stale handle has no context; the object may die between the load and the lock, so it is looked at again. */
-static int context_of(struct mlx5dv_devx_obj *obj, struct soft_context **ctx)
+void soft_child_bury(struct soft_device *dev, struct soft_child *c)
 {
-	struct ibv_context *ibv = __atomic_load_n(&obj->context, __ATOMIC_ACQUIRE);
+	soft_child_release(dev, c);
+	switch ((enum soft_kind)c->kind) {
+	case SOFT_OBJ:
+	case SOFT_OBJ_HANDLE:
+		bury_obj(OF(soft_obj, c));
+		break;
+	case SOFT_UMEM:
+	case SOFT_UMEM_HANDLE:
+		bury_umem(OF(soft_umem, c));
+		break;
+	case SOFT_PD:
+		soft_pd_bury(OF(soft_pd, c));
+		break;
+	case SOFT_MR:
+		soft_mr_bury(OF(soft_mr, c));
+		break;
+	}
+}
+
+/* What a handle stands for. A stale handle has no context. */
+static int object_of(struct mlx5dv_devx_obj *pub, struct soft_context **ctx, struct soft_obj **obj)
+{
+	struct ibv_context *ibv = __atomic_load_n(&pub->context, __ATOMIC_ACQUIRE);
+	struct soft_child *real;
+	int err;
 
 	if (!ibv)
 		return ENOENT;
+	err = soft_check_context(ibv);
+	if (err)
+		return err;
+	real = soft_child_real(&((struct soft_obj *)pub)->child);
+	if (!real)
+		return ENOENT;
 	*ctx = soft_ctx(ibv);
-	return soft_check_context(ibv);
+	*obj = OF(soft_obj, real);
+	return 0;
 }
 
-int soft_obj_read_lock(struct mlx5dv_devx_obj *pub, struct soft_context **ctx)
+/* The object may die between the look at it and the lock, so it is looked at again. */
+int soft_obj_read_lock(struct mlx5dv_devx_obj *pub, struct soft_context **ctx, struct soft_obj **obj)
 {
-	struct soft_obj *obj = (struct soft_obj *)pub;
-	int users = atomic_load(&obj->lock), err = context_of(pub, ctx);
+	struct soft_obj *again;
+	int users, err = object_of(pub, ctx, obj);
 
 	if (err)
 		return err;
+	users = atomic_load(&(*obj)->lock);
 	do {
 		if (users < 0)
 			return EBUSY;
-	} while (!atomic_compare_exchange_weak(&obj->lock, &users, users + 1));
-	err = context_of(pub, ctx);
+	} while (!atomic_compare_exchange_weak(&(*obj)->lock, &users, users + 1));
+	err = object_of(pub, ctx, &again);
+	if (!err && again != *obj)
+		err = ENOENT;
 	if (err)
-		soft_obj_read_unlock(pub);
+		soft_obj_read_unlock(*obj);
 	return err;
 }
 
-void soft_obj_read_unlock(struct mlx5dv_devx_obj *pub)
+void soft_obj_read_unlock(struct soft_obj *obj)
 {
-	atomic_fetch_sub(&((struct soft_obj *)pub)->lock, 1);
+	atomic_fetch_sub(&obj->lock, 1);
 }
 
 /* The kernel looks the EQN of a new CQ up among its own, before the firmware sees the command. */
@@ -153,17 +192,17 @@ struct mlx5dv_devx_obj *soft_obj_create(struct ibv_context *ibv, const void *in,
 	obj->child.kind = SOFT_OBJ;
 	obj->subs.first = NULL;
 	atomic_store(&obj->lock, 0);
+	soft_child_add(ctx, &obj->child, NULL, 0);
 	__atomic_store_n(&obj->pub.context, ibv, __ATOMIC_RELEASE);
-	soft_child_add(ctx, &obj->child);
 	return &obj->pub;
 }
 
 static int command_on(struct mlx5dv_devx_obj *pub, bool (*is)(const uint8_t *), const void *in, size_t inlen, void *out,
 		      size_t outlen)
 {
-	struct soft_obj *obj = (struct soft_obj *)pub;
 	struct soft_context *ctx;
-	int err = soft_obj_read_lock(pub, &ctx);
+	struct soft_obj *obj;
+	int err = soft_obj_read_lock(pub, &ctx, &obj);
 
 	if (err)
 		return err;
@@ -180,7 +219,7 @@ static int command_on(struct mlx5dv_devx_obj *pub, bool (*is)(const uint8_t *), 
 	if (!err && soft_status(out))
 		err = EREMOTEIO;
 unlock:
-	soft_obj_read_unlock(pub);
+	soft_obj_read_unlock(obj);
 	return err;
 }
 
@@ -196,16 +235,18 @@ int soft_obj_modify(struct mlx5dv_devx_obj *obj, const void *in, size_t inlen, v
 
 int soft_obj_destroy(struct mlx5dv_devx_obj *pub)
 {
-	struct soft_obj *obj = (struct soft_obj *)pub;
+	struct soft_obj *obj, *again;
 	struct soft_context *ctx;
 	uint8_t out[PRM_HDR_SZ] = { 0 };
-	int free_lock = 0, err = context_of(pub, &ctx);
+	int free_lock = 0, err = object_of(pub, &ctx, &obj);
 
 	if (err)
 		return err;
 	if (!atomic_compare_exchange_strong(&obj->lock, &free_lock, -1))
 		return EBUSY;
-	err = context_of(pub, &ctx); /* another thread may have been faster */
+	err = object_of(pub, &ctx, &again); /* another thread may have been faster */
+	if (!err && again != obj)
+		err = ENOENT;
 	if (err)
 		goto unlock;
 	/* The kernel's destroys succeed on a device that is gone. */
@@ -216,9 +257,7 @@ int soft_obj_destroy(struct mlx5dv_devx_obj *pub)
 		if (err && !(err == EIO && atomic_load(&ctx->dev->removed)))
 			goto unlock;
 	}
-	soft_child_drop(ctx, &obj->child);
-	atomic_store(&obj->lock, 0);
-	bury_obj(ctx->dev, obj);
+	soft_child_end(ctx, &((struct soft_obj *)pub)->child, &obj->child); /* the lock stays with the dead */
 	return 0;
 
 unlock:

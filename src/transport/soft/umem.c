@@ -165,8 +165,8 @@ struct mlx5dv_devx_umem *soft_umem_reg(struct ibv_context *ibv, const struct odx
 	}
 	u->child.kind = SOFT_UMEM;
 	atomic_store(&u->busy, 0);
+	soft_child_add(ctx, &u->child, NULL, 0);
 	__atomic_store_n(&u->pub.context, ibv, __ATOMIC_RELEASE);
-	soft_child_add(ctx, &u->child);
 	return &u->pub.pub;
 
 fail:
@@ -176,43 +176,58 @@ fail:
 	return NULL;
 }
 
-void soft_umem_bury(struct soft_device *dev, struct soft_umem *u)
+void soft_umem_release(struct soft_device *dev, struct soft_umem *u)
 {
 	unmap(dev, u);
-	__atomic_store_n(&u->pub.context, NULL, __ATOMIC_RELEASE);
-	slab_free(&soft_umems, u);
 }
 
-int soft_umem_dereg(struct mlx5dv_devx_umem *pub)
+int soft_umem_real(struct mlx5dv_devx_umem *pub, struct soft_context **ctx, struct soft_umem **umem)
 {
-	struct soft_umem *u = (struct soft_umem *)pub;
-	struct ibv_context *ibv = __atomic_load_n(&u->pub.context, __ATOMIC_ACQUIRE);
-	struct soft_context *ctx = soft_ctx(ibv);
-	uint8_t out[PRM_HDR_SZ] = { 0 };
-	int idle = 0, err;
+	struct soft_umem *handle = (struct soft_umem *)pub;
+	struct ibv_context *ibv = __atomic_load_n(&handle->pub.context, __ATOMIC_ACQUIRE);
+	struct soft_child *real;
+	int err;
 
 	if (!ibv)
 		return ENOENT;
 	err = soft_check_context(ibv);
 	if (err)
 		return err;
+	real = soft_child_real(&handle->child);
+	if (!real)
+		return ENOENT;
+	*ctx = soft_ctx(ibv);
+	*umem = (struct soft_umem *)((char *)real - offsetof(struct soft_umem, child));
+	return 0;
+}
+
+int soft_umem_dereg(struct mlx5dv_devx_umem *pub)
+{
+	struct soft_umem *u, *again;
+	struct soft_context *ctx;
+	uint8_t out[PRM_HDR_SZ] = { 0 };
+	int idle = 0, err = soft_umem_real(pub, &ctx, &u);
+
+	if (err)
+		return err;
 	if (!atomic_compare_exchange_strong(&u->busy, &idle, 1))
 		return EBUSY;
-	if (!__atomic_load_n(&u->pub.context, __ATOMIC_ACQUIRE)) {
-		atomic_store(&u->busy, 0);
-		return ENOENT;
-	}
+	err = soft_umem_real(pub, &ctx, &again); /* another thread may have been faster */
+	if (!err && again != u)
+		err = ENOENT;
+	if (err)
+		goto unlock;
 	if (!atomic_load(&ctx->dev->removed)) {
 		err = soft_command(ctx->dev, ctx->uid, u->child.destroy, sizeof(u->child.destroy), out, sizeof(out));
 		if (!err)
 			err = soft_status(out);
-		if (err && !(err == EIO && atomic_load(&ctx->dev->removed))) {
-			atomic_store(&u->busy, 0);
-			return err;
-		}
+		if (err && !(err == EIO && atomic_load(&ctx->dev->removed)))
+			goto unlock;
 	}
-	soft_child_drop(ctx, &u->child);
-	atomic_store(&u->busy, 0);
-	soft_umem_bury(ctx->dev, u);
+	soft_child_end(ctx, &((struct soft_umem *)pub)->child, &u->child); /* busy it stays */
 	return 0;
+
+unlock:
+	atomic_store(&u->busy, 0);
+	return err;
 }
