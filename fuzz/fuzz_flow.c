@@ -11,6 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct flow_key key;
 	char text[FLOW_TEXT_MAX];
 	uint8_t *frame;
+	size_t ip_at;
 	int dlt;
 
 	if (!size)
@@ -23,7 +24,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	memcpy(frame, data + 1, size - 1);
 	memset(&key, 0xa5, sizeof(key));
-	if (flow_parse(dlt, frame, size - 1, &key) == FLOW_OK) {
+	if (flow_parse(dlt, frame, size - 1, &key, &ip_at) == FLOW_OK) {
+		FUZZ_CHECK(ip_at + 20 <= size - 1);
+		FUZZ_CHECK(!flow_plain(dlt, frame, ip_at) || (ip_at >= 14 && ip_at <= 22));
 		FUZZ_CHECK(key.family == 4 || key.family == 6);
 		FUZZ_CHECK(!key.zero);
 		FUZZ_CHECK(flow_has_ports(key.proto) || (!key.sport && !key.dport));

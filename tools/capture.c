@@ -59,7 +59,8 @@ void capture_close(struct capture *c)
 	c->pcap = NULL;
 }
 
-static bool count(struct capture *c, const struct flow_key *key, uint32_t wire_len, struct flowtab *flows, struct session *s)
+static bool count(struct capture *c, const struct flow_key *key, const struct session_frame *f, struct flowtab *flows,
+		  struct session *s)
 {
 	bool is_new;
 	uint32_t i = flowtab_get(flows, key, &is_new);
@@ -68,9 +69,9 @@ static bool count(struct capture *c, const struct flow_key *key, uint32_t wire_l
 		devx_error("%s: out of memory after %u flows", c->name, flows->n);
 		return false;
 	}
-	if (is_new && !session_take(s, &flows->flows[i].counter))
+	if (is_new && !session_flow(s, key, &flows->flows[i].counter))
 		return false;
-	return session_traffic(s, flows->flows[i].counter, wire_len);
+	return session_arrive(s, key, flows->flows[i].counter, f);
 }
 
 enum capture_state capture_read(struct capture *c, uint32_t n, struct flowtab *flows, struct session *s)
@@ -78,6 +79,7 @@ enum capture_state capture_read(struct capture *c, uint32_t n, struct flowtab *f
 	while (n-- > 0) {
 		struct pcap_pkthdr *hdr;
 		const u_char *frame;
+		struct session_frame f = { .dlt = c->dlt };
 		struct flow_key key;
 		int got = pcap_next_ex(c->pcap, &hdr, &frame);
 
@@ -89,9 +91,12 @@ enum capture_state capture_read(struct capture *c, uint32_t n, struct flowtab *f
 		}
 		c->frames++;
 		c->wire += hdr->len;
-		switch (flow_parse(c->dlt, frame, hdr->caplen, &key)) {
+		f.data = frame;
+		f.caplen = hdr->caplen;
+		f.wire = hdr->len;
+		switch (flow_parse(c->dlt, frame, hdr->caplen, &key, &f.ip_at)) {
 		case FLOW_OK:
-			if (!count(c, &key, hdr->len, flows, s))
+			if (!count(c, &key, &f, flows, s))
 				return CAPTURE_FAILED;
 			break;
 		case FLOW_NOT_IP:

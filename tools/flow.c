@@ -15,6 +15,7 @@
 struct cut {
 	const uint8_t *p;
 	size_t len;
+	const uint8_t **ip; /* where the IP header was found */
 };
 
 static bool have(const struct cut *c, size_t n)
@@ -68,6 +69,7 @@ static enum flow_result parse_ipv4(struct cut c, struct flow_key *key)
 {
 	size_t header, total;
 
+	*c.ip = c.p;
 	if (!have(&c, 20) || c.p[0] >> 4 != 4)
 		return FLOW_MALFORMED;
 	header = (size_t)(c.p[0] & 0xf) * 4;
@@ -140,6 +142,7 @@ static enum flow_result parse_ipv6(struct cut c, struct flow_key *key)
 	unsigned int next;
 	size_t payload;
 
+	*c.ip = c.p;
 	if (!have(&c, 40) || c.p[0] >> 4 != 6)
 		return FLOW_MALFORMED;
 	payload = be16(c.p + 4);
@@ -223,11 +226,8 @@ static enum flow_result parse_link(struct cut c, size_t size, size_t type_at, st
 	return parse_ethertype(c, type, key);
 }
 
-enum flow_result flow_parse(int dlt, const uint8_t *frame, size_t caplen, struct flow_key *key)
+static enum flow_result parse(int dlt, struct cut c, struct flow_key *key)
 {
-	struct cut c = { .p = frame, .len = caplen };
-
-	memset(key, 0, sizeof(*key));
 	switch (dlt) {
 	case DLT_EN10MB:
 		return parse_link(c, 14, 12, key);
@@ -248,6 +248,29 @@ enum flow_result flow_parse(int dlt, const uint8_t *frame, size_t caplen, struct
 	default:
 		return FLOW_NOT_IP;
 	}
+}
+
+enum flow_result flow_parse(int dlt, const uint8_t *frame, size_t caplen, struct flow_key *key, size_t *ip_at)
+{
+	const uint8_t *ip = frame;
+	enum flow_result result;
+
+	memset(key, 0, sizeof(*key));
+	result = parse(dlt, (struct cut){ .p = frame, .len = caplen, .ip = &ip }, key);
+	*ip_at = (size_t)(ip - frame);
+	return result;
+}
+
+bool flow_plain(int dlt, const uint8_t *frame, size_t ip_at)
+{
+	unsigned int type;
+	size_t at = 12;
+
+	if (dlt != DLT_EN10MB)
+		return false;
+	for (type = be16(frame + at); (type == 0x8100 || type == 0x88a8) && at < 12 + 2 * 4; type = be16(frame + at))
+		at += 4;
+	return at + 2 == ip_at;
 }
 
 void flow_proto_text(uint8_t proto, char buf[16])

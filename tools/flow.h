@@ -25,7 +25,10 @@ enum flow_result {
 };
 
 bool flow_linktype_known(int dlt); /* dlt: as pcap_datalink() gives it */
-enum flow_result flow_parse(int dlt, const uint8_t *frame, size_t caplen, struct flow_key *key);
+/* ip_at: of FLOW_OK, where the IP header begins. */
+enum flow_result flow_parse(int dlt, const uint8_t *frame, size_t caplen, struct flow_key *key, size_t *ip_at);
+/* Of a frame that is FLOW_OK: what the parser of a NIC finds the IP header in, an Ethernet header with two usual tags at most. */
+bool flow_plain(int dlt, const uint8_t *frame, size_t ip_at);
 
 #define FLOW_TEXT_MAX 128
 /* "TCP 127.0.0.1:80 > 127.0.0.1:4000", "ICMP 10.0.0.1 > 10.0.0.2", "TCP [::1]:80 > [::1]:4000" */

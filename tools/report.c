@@ -49,6 +49,11 @@ bool report_refresh(struct report *r, uint32_t top)
 		r->packets += values[i].packets;
 		r->octets += values[i].octets;
 	}
+	if (r->packets != r->capture->frames - r->capture->not_ip - r->capture->malformed) {
+		devx_error("%s: the device counted %" PRIu64 " of %" PRIu64 " frames", r->session->name, r->packets,
+			   r->capture->frames - r->capture->not_ip - r->capture->malformed);
+		return false;
+	}
 	qsort_r(order, n, sizeof(*order), by_size, values);
 	r->n_top = top < n ? top : n;
 	return true;

@@ -127,6 +127,7 @@ bool session_close(struct session *s)
 	/* The completion first: it waits for the queries that are still in flight. */
 	if (s->comp)
 		mlx5dv_devx_destroy_cmd_comp(s->comp);
+	ok = steering_close(&s->steering, s->name); /* entries hold their counters */
 	for (uint32_t i = s->n_bulks; i-- > 0;) {
 		int err = mlx5dv_devx_obj_destroy(s->bulks[i].obj);
 
@@ -206,6 +207,27 @@ bool session_traffic(struct session *s, uint32_t id, uint64_t octets)
 
 	if (err)
 		devx_error("%s: a frame for counter 0x%x was refused: %s", s->name, id, strerror(err));
+	return !err;
+}
+
+bool session_flow(struct session *s, const struct flow_key *key, uint32_t *id)
+{
+	return session_take(s, id) && (!steering_can(key) || steering_add(&s->steering, s->ctx, s->name, key, *id));
+}
+
+bool session_arrive(struct session *s, const struct flow_key *key, uint32_t id, const struct session_frame *f)
+{
+	uint64_t octets;
+	int err;
+
+	if (!steering_can(key))
+		return session_traffic(s, id, f->wire);
+	err = steering_send(&s->steering, s->dev, f->dlt, f->data, f->caplen, key, f->ip_at, &octets);
+	/* What was not captured, or is a header of the device's own liking: counters wrap, so less is added as well as more. */
+	if (!err && octets != f->wire)
+		err = odx_soft_traffic(s->dev, id, 0, f->wire - octets);
+	if (err)
+		devx_error("%s: a frame was refused: %s", s->name, strerror(err));
 	return !err;
 }
 

@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "steering.h"
+
 #define SESSION_SAMPLES 65536u /* the newest times are kept */
 #define SESSION_PER_QUERY 512u /* counters in one query at most: an outbox of 8,208 bytes */
 
@@ -31,6 +33,7 @@ struct session {
 	struct mlx5dv_devx_cmd_comp *comp;
 	char name[64];
 	char spec[512];
+	struct steering steering;
 	struct session_bulk *bulks;
 	uint32_t n_bulks, n_counters;
 	uint32_t in_flight;
@@ -51,6 +54,19 @@ bool session_close(struct session *s);
 /* The next counter's id. */
 bool session_take(struct session *s, uint32_t *id);
 bool session_traffic(struct session *s, uint32_t id, uint64_t octets);
+
+/* A frame of a capture: what flow_parse() says of it, and its length on the wire. */
+struct session_frame {
+	const uint8_t *data;
+	size_t caplen, ip_at;
+	uint32_t wire;
+	int dlt;
+};
+
+/* The next counter for a flow, with a flow table entry where the device can match it. */
+bool session_flow(struct session *s, const struct flow_key *key, uint32_t *id);
+/* The frame arrives at the device, and counts with its length on the wire, whatever part of it was captured. */
+bool session_arrive(struct session *s, const struct flow_key *key, uint32_t id, const struct session_frame *f);
 /* All counters that were taken, in that order; values has room for n_counters. */
 bool session_read(struct session *s, struct session_counter *values);
 

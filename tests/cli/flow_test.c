@@ -51,8 +51,10 @@ static int setup(void **state)
 
 static enum flow_result parse(int dlt, const uint8_t *frame, size_t len, struct flow_key *key)
 {
+	size_t ip_at;
+
 	memcpy(guard_end - len, frame, len);
-	return flow_parse(dlt, guard_end - len, len, key);
+	return flow_parse(dlt, guard_end - len, len, key, &ip_at);
 }
 
 static void every_cut_of_a_long_frame(void **state)
@@ -134,19 +136,21 @@ static void random_bytes_stay_inside(void **state)
 		size_t len = (size_t)rand_r(&seed) % (room + 1);
 		struct flow_key key, again;
 		enum flow_result r;
+		size_t ip_at;
 
 		memcpy(guard_end - len, from, len);
 		for (int n = rand_r(&seed) % 6; n > 0 && len; n--)
 			guard_end[-1 - rand_r(&seed) % (int)len] = (uint8_t)rand_r(&seed);
 		memset(&key, 0xff, sizeof(key));
-		r = flow_parse(dlt, guard_end - len, len, &key);
+		r = flow_parse(dlt, guard_end - len, len, &key, &ip_at);
 		results[r]++;
-		assert_int_equal(flow_parse(dlt, guard_end - len, len, &again), r);
+		assert_int_equal(flow_parse(dlt, guard_end - len, len, &again, &ip_at), r);
 		assert_memory_equal(&key, &again, sizeof(key)); /* nothing of it is left as it was */
 		if (r == FLOW_OK) {
 			char text[FLOW_TEXT_MAX];
 
 			assert_true(key.family == 4 || key.family == 6);
+			assert_true(ip_at + 20 <= len);
 			flow_text(&key, text);
 			assert_true(strstr(text, " > "));
 		}
@@ -157,11 +161,12 @@ static void random_bytes_stay_inside(void **state)
 static void link_types(void **state)
 {
 	struct flow_key key;
+	size_t ip_at;
 
 	for (size_t i = 0; i < N_DLTS; i++)
 		assert_true(flow_linktype_known(dlts[i]));
 	assert_false(flow_linktype_known(DLT_IEEE802_11_RADIO));
-	assert_int_equal(flow_parse(DLT_IEEE802_11_RADIO, ipv4, sizeof(ipv4), &key), FLOW_NOT_IP);
+	assert_int_equal(flow_parse(DLT_IEEE802_11_RADIO, ipv4, sizeof(ipv4), &key, &ip_at), FLOW_NOT_IP);
 }
 
 static void texts(void **state)
