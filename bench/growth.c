@@ -29,7 +29,7 @@ static void open_side(struct side *s, enum rcp_id what)
 	struct mlx5dv_context_attr attr = { .flags = MLX5DV_CONTEXT_FLAGS_DEVX };
 	int err;
 
-	s->dev = odx_soft_create("inline");
+	s->dev = odx_soft_create("inline,profile=cx7");
 	if (!s->dev)
 		bench_die("odx_soft_create", errno);
 	s->ctx = mlx5dv_open_device(s->dev, &attr);

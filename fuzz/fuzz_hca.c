@@ -15,7 +15,7 @@
 #define MEM_BASE UINT64_C(0x100000)
 #define MEM_SIZE 0x10000u
 #define PAGE 0x1000u
-#define BOX_MAX 4200u
+#define BOX_MAX 8192u
 #define STEPS_MAX 400
 #define IDS 32
 #define PAGES 256
@@ -180,14 +180,15 @@ static struct hca_cmd *build(struct world *w)
 {
 	uint16_t opcode;
 	const struct rcp_cmd *recipe = choose_command(w, &opcode);
-	const struct prm_layout *l = recipe ? prm_layout(recipe->layout) : prm_inbox_layout(opcode);
+	uint32_t base = 0; /* bytes */
+	const struct prm_layout *l = recipe ? template_layout(recipe, take(w, 1) & 3, &base) : prm_inbox_layout(opcode);
 	uint32_t inlen = choose_length(w, l), outlen = (uint32_t)take(w, 1) * 4;
 	uint8_t flags = (uint8_t)take(w, 1);
 	bool ready = recipe && !(flags & 32); /* starts from an inbox that would be accepted */
 	unsigned int n_fields = (unsigned int)take(w, 1) % 32;
 	uint32_t box;
 	struct hca_cmd *cmd;
-	struct prm_box b;
+	struct prm_box b, fields;
 
 	if (ready) {
 		inlen = recipe->inlen;
@@ -210,8 +211,9 @@ static struct hca_cmd *build(struct world *w)
 	if (ready)
 		template_fill(recipe, &b, &w->live, MEM_BASE + (flags >> 6) * 2 * PAGE, ++w->serial);
 	prm_set(&b, 16, 16, flags & 2 ? 1 + (flags >> 2 & 3) : 0); /* a uid */
+	fields = prm_out(cmd->box + (base < inlen ? base : inlen), base < inlen ? inlen - base : 0);
 	while (n_fields-- && w->in.left && l && l->n_fields)
-		set_field(w, l, &b, 0);
+		set_field(w, l, &fields, 0);
 	return cmd;
 }
 

@@ -56,6 +56,20 @@ const struct rcp_cmd *template_command(unsigned int i)
 	return all[i % template_commands()];
 }
 
+const struct prm_layout *template_layout(const struct rcp_cmd *cmd, bool second, uint32_t *base)
+{
+	const char *plus = strchr(cmd->layout, '+');
+	const struct prm_layout *l;
+	char name[96];
+
+	snprintf(name, sizeof(name), "%.*s", plus ? (int)(plus - cmd->layout) : (int)sizeof(name) - 1, cmd->layout);
+	l = prm_layout(name);
+	if (!plus || !second)
+		return l;
+	*base = l->bits / 8;
+	return prm_layout(plus + 1);
+}
+
 /* The id that the command names; a create names none. */
 static uint32_t self_of(const struct rcp_cmd *cmd, const struct live *l)
 {
@@ -87,12 +101,28 @@ static uint32_t make(struct hca *h, const struct rcp_cmd *cmd, bool named, const
 	return (uint32_t)rcp_get(named ? in : out, cmd->id);
 }
 
+static void ask_caps(struct hca *h, const struct live *l, struct rcp_caps *caps, unsigned int which)
+{
+	const struct rcp_cmd *cmd = &rcp_caps_cmds[which];
+	uint8_t in[BOX_MAX] = { 0 }, out[BOX_MAX];
+
+	rcp_fill(cmd, &l->env, 0, 0, in);
+	hca_execute(h, in, cmd->inlen, out, cmd->outlen);
+	FUZZ_CHECK(!out[0]);
+	rcp_caps_take(caps, which, out);
+}
+
 /* Parents come before what refers to them. */
 void template_setup(struct hca *h, struct live *l, uint64_t mem)
 {
+	struct rcp_caps caps;
+
 	memset(l, 0, sizeof(*l));
 	l->env.eqn = HCA_FIRST_EQN;
 	l->env.mem = mem;
+	for (unsigned int i = 0; i < 2; i++)
+		ask_caps(h, l, &caps, i);
 	for (int i = 0; i < RCP_N; i++)
-		l->env.id[i] = make(h, &recipes[i]->create, recipes[i]->named, l);
+		if (rcp_offered((enum rcp_id)i, &caps))
+			l->env.id[i] = make(h, &recipes[i]->create, recipes[i]->named, l);
 }

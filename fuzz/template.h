@@ -15,6 +15,8 @@ struct live {
 /* Every command of every recipe, one after the other; the driver's own come last. n: how many. */
 const struct rcp_cmd *template_command(unsigned int i);
 unsigned int template_commands(void);
+/* The layout of its inbox, or of the part behind the first (A+B); *base: where that begins. NULL: none is known. */
+const struct prm_layout *template_layout(const struct rcp_cmd *cmd, bool second, uint32_t *base);
 /* Fills a zeroed inbox with what the device accepts, as far as it is long enough. mem: an address that may be registered. */
 void template_fill(const struct rcp_cmd *cmd, struct prm_box *in, const struct live *live, uint64_t mem, uint32_t serial);
 /* Makes the objects; mem: two pages. */

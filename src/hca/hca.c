@@ -203,7 +203,7 @@ static int64_t undefined_bit(struct hca *h, struct call *c)
 	int64_t bit = layout ? prm_first_undefined(layout, c->in.p, len) : -1;
 
 	if (bit < 0 && inner) {
-		bit = prm_first_undefined(inner, c->in.p + len, c->in.len - len);
+		bit = prm_undefined(inner, c->in.p + len, c->in.len - len, 0);
 		bit += bit < 0 ? 0 : len * 8;
 	}
 	return bit;

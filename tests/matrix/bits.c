@@ -3,7 +3,7 @@
 #include "matrix.h"
 
 #include <errno.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "prm.h"
@@ -57,14 +57,39 @@ static bool selects(const char *name, uint32_t bit)
 	return false;
 }
 
-static void map_of(uint8_t *map, const char *name, uint32_t len)
+/* Layouts one behind the other: A+B. */
+static void map_of(uint8_t *map, const char *names, uint32_t len)
 {
-	const struct prm_layout *l = prm_layout(name);
+	uint32_t base = 0;
 
 	memset(map, 0, len);
-	expect(l != NULL, "layout %s is in the table", name);
-	if (l)
-		mark_layout(map, l, 0, len * 8);
+	while (*names) {
+		size_t n = strcspn(names, "+");
+		char name[96] = { 0 };
+		const struct prm_layout *l;
+
+		memcpy(name, names, n < sizeof(name) ? n : sizeof(name) - 1);
+		l = prm_layout(name);
+		expect(l != NULL, "layout %s is in the table", name);
+		if (l)
+			mark_layout(map, l, base, len * 8);
+		base += l ? l->bits : 0;
+		names += n + (names[n] == '+');
+	}
+}
+
+/* The outbox of the query of a recipe. */
+static void map_outbox(const struct recipe *r)
+{
+	const char *in_name = r->query.layout, *context = strchr(r->create.layout, '+');
+	char name[128];
+
+	if (context)
+		snprintf(name, sizeof(name), "general_obj_out_cmd_hdr%s", context);
+	else
+		snprintf(name, sizeof(name), "%.*sout", (int)strlen(in_name) - 2, in_name); /* .._in */
+	if (context || prm_layout(name)) /* else no public source has it, and all counts */
+		map_of(out_defined, name, r->query.outlen);
 }
 
 static bool is_defined(uint32_t bit)
@@ -138,15 +163,8 @@ static void row_ignored(struct twin *t, const struct row *r)
 	static uint8_t out[2][KIT_BOX], seen[2][KIT_BOX];
 
 	memset(out_defined, 0xff, sizeof(out_defined));
-	if (r->what < RCP_N && recipes[r->what]->query.opcode) {
-		char name[96];
-		size_t len = strlen(recipes[r->what]->query.layout);
-
-		memcpy(name, recipes[r->what]->query.layout, len + 1);
-		memcpy(name + len - 2, "out", 4); /* .._in */
-		if (prm_layout(name)) /* else no public source has it */
-			map_of(out_defined, name, recipes[r->what]->query.outlen);
-	}
+	if (r->what < RCP_N && recipes[r->what]->query.opcode)
+		map_outbox(recipes[r->what]);
 	once(t, r, 0, out[0], seen[0]);
 	for (uint32_t bit = HEADER_BITS; bit < r->cmd->inlen * 8; bit++) {
 		if (is_defined(bit))

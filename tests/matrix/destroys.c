@@ -157,7 +157,7 @@ static void in_use(void)
 
 void wrong_destroys(void)
 {
-	struct hca_config cfg = { .timeout = 1000 };
+	struct hca_config cfg = { .timeout = 1000, .profile = HCA_CX7 }; /* it has all types */
 	uint32_t id[RCP_N], foreign[RCP_N];
 
 	h = hca_new(&cfg, &host, NULL);

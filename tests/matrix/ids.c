@@ -95,11 +95,16 @@ static void references(struct twin *t, const struct row *r)
 		enum rcp_id what = (enum rcp_id)f->value;
 		uint32_t other;
 
-		if (f->kind != RCP_PARENT && f->kind != RCP_OPTIONAL)
+		if (f->kind != RCP_PARENT && f->kind != RCP_OPTIONAL && f->kind != RCP_KEY)
 			continue;
-		if (f->kind == RCP_PARENT)
+		if (f->kind != RCP_OPTIONAL)
 			referred(t, r, f, "0", 0);
 		referred(t, r, f, "the largest", largest(f->width));
+		if (f->kind == RCP_KEY) {
+			referred(t, r, f, "another context's", t->bad.foreign.env.id[what] << 8 | RCP_MKEY_TAG);
+			referred(t, r, f, "of another tag", t->bad.kit.env.id[what] << 8 | (RCP_MKEY_TAG ^ 1));
+			continue;
+		}
 		referred(t, r, f, "another context's", t->bad.foreign.env.id[what]);
 		other = of_another_type(&t->bad, what);
 		if (other)

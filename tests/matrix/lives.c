@@ -69,7 +69,7 @@ static void closed(void)
 	uint8_t out[64];
 
 	memset(&t, 0, sizeof(t));
-	t.bad.dev = odx_soft_create("inline");
+	t.bad.dev = odx_soft_create("inline,profile=cx7");
 	at("a context that closed");
 	expect(t.bad.dev && (t.bad.ctx = mlx5dv_open_device(t.bad.dev, &attr)), "it opens");
 	expect(!kit_open(&t.bad.kit, t.bad.ctx), "it has a kit");
@@ -106,7 +106,7 @@ void wrong_lives(void)
 {
 	static struct twin t;
 
-	twin_open(&t, "inline");
+	twin_open(&t, "inline,profile=cx7");
 	destroyed_twice(&t);
 	destroyed_by_command(&t);
 	twin_close(&t);

@@ -133,7 +133,7 @@ int main(void)
 	static struct twin t;
 
 	rows_make();
-	twin_open(&t, "inline");
+	twin_open(&t, "inline,profile=cx7");
 	part("lengths", wrong_lengths, &t);
 	part("headers", wrong_headers, &t);
 	part("ids", wrong_ids, &t);
@@ -142,7 +142,7 @@ int main(void)
 	part("undefined bits, ignored", bits_ignored, &t);
 	twin_close(&t);
 	fclose(stderr); /* strict says there what it refuses, each time */
-	twin_open(&t, "inline,strict");
+	twin_open(&t, "inline,strict,profile=cx7");
 	part("undefined bits, strict", bits_strict, &t);
 	twin_close(&t);
 	part("ends of lives", lives, NULL);

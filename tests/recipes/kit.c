@@ -5,6 +5,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+static int ask_caps(struct kit *k, unsigned int which)
+{
+	const struct rcp_cmd *cmd = &rcp_caps_cmds[which];
+	uint8_t in[KIT_BOX] = { 0 }, out[KIT_BOX];
+	int err;
+
+	rcp_fill(cmd, &k->env, 0, 0, in);
+	err = mlx5dv_devx_general_cmd(k->ctx, in, cmd->inlen, out, cmd->outlen);
+	if (!err)
+		rcp_caps_take(&k->caps, which, out);
+	return err;
+}
+
+bool kit_offers(const struct kit *k, enum rcp_id what)
+{
+	return rcp_offered(what, &k->caps);
+}
+
 int kit_open(struct kit *k, struct ibv_context *ctx)
 {
 	int err;
@@ -16,6 +34,8 @@ int kit_open(struct kit *k, struct ibv_context *ctx)
 		return ENOMEM;
 	memset(k->mem, 0, KIT_MEM);
 	err = mlx5dv_devx_query_eqn(ctx, 0, &k->env.eqn);
+	for (unsigned int i = 0; !err && i < 2; i++)
+		err = ask_caps(k, i);
 	if (err)
 		kit_free(k);
 	return err;

@@ -16,12 +16,15 @@ struct kit {
 	struct ibv_context *ctx;
 	void *mem;
 	struct rcp_env env;
+	struct rcp_caps caps;
 	void *shared[RCP_N];    /* struct mlx5dv_devx_obj; umem and UAR are what their names say */
 	uint32_t made[RCP_N];   /* how many were ever made: RCP_SERIAL */
 };
 
 /* 0 or an errno value. ctx stays the caller's. */
 int kit_open(struct kit *k, struct ibv_context *ctx);
+/* The device has such objects. */
+bool kit_offers(const struct kit *k, enum rcp_id what);
 /* Gives the shared objects back, newest first. 0, or an errno value: then what is left may be tried again. */
 int kit_close(struct kit *k);
 void kit_free(struct kit *k); /* after the context closed, and took the objects along */

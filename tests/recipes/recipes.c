@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "recipes.h"
 #include "prm_gen.h"
+#include "table.h"
 
 const struct recipe *const recipes[RCP_N] = {
 #define RCP(upper, lower) &rcp_##lower,
@@ -38,6 +39,9 @@ static void fill_field(const struct rcp_field *f, const struct rcp_env *env, uin
 	case RCP_OPTIONAL:
 		rcp_set(in, at, env->id[f->value]);
 		break;
+	case RCP_KEY:
+		rcp_set(in, at, (uint64_t)env->id[f->value] << 8 | RCP_MKEY_TAG);
+		break;
 	case RCP_SERIAL:
 		rcp_set(in, at, f->value + env->apart + serial);
 		break;
@@ -74,8 +78,48 @@ enum rcp_id rcp_parent(const struct rcp_cmd *cmd, unsigned int *at)
 	while (*at < RCP_FIELDS_MAX && cmd->fields[*at].width) {
 		const struct rcp_field *f = &cmd->fields[(*at)++];
 
-		if (f->kind == RCP_PARENT || f->kind == RCP_OPTIONAL)
+		if (f->kind == RCP_PARENT || f->kind == RCP_OPTIONAL || f->kind == RCP_KEY)
 			return (enum rcp_id)f->value;
 	}
 	return RCP_N;
+}
+
+/* The current values of the general page and of its second part (0x20). Linux, include/linux/mlx5/device.h. */
+const struct rcp_cmd rcp_caps_cmds[2] = {
+	{ "query_hca_cap_in", PRM_OP_QUERY_HCA_CAP, 0x00 << 1 | 1, PRM_SZ_query_hca_cap_in, PRM_SZ_query_hca_cap_out, { 0, 0 }, NO_FIELDS },
+	{ "query_hca_cap_in", PRM_OP_QUERY_HCA_CAP, 0x20 << 1 | 1, PRM_SZ_query_hca_cap_in, PRM_SZ_query_hca_cap_out, { 0, 0 }, NO_FIELDS },
+};
+
+void rcp_caps_take(struct rcp_caps *caps, unsigned int which, const void *out)
+{
+	const struct rcp_place low = PLACE_IN(query_hca_cap_out, capability, cmd_hca_cap, general_obj_types);
+	const struct rcp_place high = PLACE_IN(query_hca_cap_out, capability, cmd_hca_cap_2, general_obj_types_127_64);
+	const struct rcp_place geneve = PLACE_IN(query_hca_cap_out, capability, cmd_hca_cap, max_geneve_tlv_options);
+
+	caps->types[which] = rcp_get(out, which ? high : low);
+	if (!which)
+		caps->geneve_tlv = (uint32_t)rcp_get(out, geneve);
+}
+
+static bool has_type(const struct rcp_caps *caps, uint16_t type)
+{
+	return type < 128 && caps->types[type / 64] >> type % 64 & 1;
+}
+
+bool rcp_offered(enum rcp_id what, const struct rcp_caps *caps)
+{
+	const struct recipe *r = recipes[what];
+	unsigned int at = 0;
+	enum rcp_id parent;
+
+	if (r->create.opcode == PRM_OP_CREATE_GENERAL_OBJECT && !has_type(caps, r->create.op_mod))
+		return false;
+	if (r->needs && !has_type(caps, r->needs))
+		return false;
+	if (what == RCP_GENEVE_TLV && caps->geneve_tlv < r->max)
+		return false;
+	while ((parent = rcp_parent(&r->create, &at)) != RCP_N)
+		if (!rcp_offered(parent, caps))
+			return false;
+	return true;
 }

@@ -17,7 +17,13 @@
 	RCP(XRCD, xrcd) RCP(SRQ, srq) RCP(XRC_SRQ, xrc_srq) RCP(XRQ, xrq) RCP(DCT, dct) RCP(PSV, psv)                  \
 	RCP(UD_QP, ud_qp) RCP(MCG, mcg) RCP(FLOW_TABLE, flow_table) RCP(MISS_TABLE, miss_table)                         \
 	RCP(FLOW_GROUP, flow_group) RCP(FLOW_ENTRY, flow_entry) RCP(REFORMAT, reformat)                                \
-	RCP(MODIFY_HEADER, modify_header) RCP(VXLAN_PORT, vxlan_port) RCP(L2_ENTRY, l2_entry)
+	RCP(MODIFY_HEADER, modify_header) RCP(VXLAN_PORT, vxlan_port) RCP(L2_ENTRY, l2_entry)                      \
+	RCP(GENEVE_TLV, geneve_tlv) RCP(DEK, dek) RCP(MACSEC_KEY, macsec_key) RCP(IPSEC, ipsec) RCP(MACSEC, macsec)    \
+	RCP(IMPORT_KEK, import_kek) RCP(CREDENTIAL, credential) RCP(LOGIN, login) RCP(INT_KEK, int_kek)                \
+	RCP(DEFINER, definer) RCP(FLEX_NODE, flex_node) RCP(MODIFY_ARG, modify_arg) RCP(METER_ASO, meter_aso)          \
+	RCP(HIT_ASO, hit_aso) RCP(CONN_TRACK, conn_track) RCP(STC, stc) RCP(STE, ste) RCP(RTC, rtc)                    \
+	RCP(MODIFY_PATTERN, modify_pattern) RCP(VIRTIO_COUNTERS, virtio_counters) RCP(VIRTIO_NET_Q, virtio_net_q)      \
+	RCP(PCIE_CONG, pcie_cong) RCP(SCHED, sched) RCP(SCHED_OBJ, sched_obj)
 
 enum rcp_id {
 #define RCP(upper, lower) RCP_##upper,
@@ -31,6 +37,7 @@ enum rcp_kind {
 	RCP_VALUE,    /* value, as it stands */
 	RCP_PARENT,   /* the id of the shared object of recipe `value`: the device must refuse any other */
 	RCP_OPTIONAL, /* the same, where 0 means none */
+	RCP_KEY,      /* of the shared mkey, with its tag */
 	RCP_SERIAL,   /* value + how many were made before: what must differ between objects */
 	RCP_FIRST,    /* value, only in the first one made */
 	RCP_LATER,    /* as RCP_SERIAL, in all others */
@@ -53,7 +60,7 @@ struct rcp_field {
 #define RCP_MKEY_TAG 0x5au
 
 struct rcp_cmd {
-	const char *layout;      /* of the inbox, by name; ?NAME: no public source has it */
+	const char *layout;      /* of the inbox, by name; A+B: one behind the other; ?NAME: no public source has it */
 	uint16_t opcode, op_mod;
 	uint32_t inlen, outlen;  /* the shortest that a device takes */
 	struct rcp_place id;     /* of the object: create has it in the outbox (but see named), the others in the inbox */
@@ -80,6 +87,7 @@ struct recipe {
 	struct rcp_modify modify[RCP_MODIFIES_MAX]; /* ended by opcode 0 */
 	struct rcp_modify more[RCP_QUERIES_MAX];    /* other queries, likewise; they show nothing of interest */
 	enum rcp_id space;     /* the recipe whose ids these are of the same kind as; 0: its own */
+	uint16_t needs;        /* a type of general objects besides its own; 0: none */
 	uint32_t max;          /* as many as a device has ids for, rounded down; 0: a million at least */
 };
 
@@ -90,6 +98,16 @@ extern const struct recipe *const recipes[RCP_N];
 
 /* Commands that name no object, as a device accepts them; ended by opcode 0. */
 extern const struct rcp_cmd rcp_general[];
+
+/* What a device says it can do: the answers to both of these. */
+extern const struct rcp_cmd rcp_caps_cmds[2];
+struct rcp_caps {
+	uint64_t types[2];   /* of general objects: bit n stands for type n, or 64 + n */
+	uint32_t geneve_tlv; /* how many there can be */
+};
+void rcp_caps_take(struct rcp_caps *caps, unsigned int which, const void *out);
+/* Has such a device the object, and all that it refers to? */
+bool rcp_offered(enum rcp_id what, const struct rcp_caps *caps);
 
 /* What the fields refer to. */
 struct rcp_env {

@@ -356,8 +356,8 @@ int main(void)
 
 	CHECK(mem);
 	memset(mem, 0, 8192);
-	n = fail_each("inline", mem);
-	n += fail_each("seed=5", mem);
+	n = fail_each("inline,profile=cx7", mem);
+	n += fail_each("seed=5,profile=cx7", mem);
 	printf("%u calls failed in turn\n", n);
 	free(mem);
 	return 0;
