@@ -42,7 +42,7 @@ uint64_t hca_cap(const struct hca *h, uint8_t page, uint32_t bit, uint32_t width
 #define CAP_ALL(layout, field, v) CAP_ROW(layout, field, v, v, v, v)
 
 extern const struct cap_row caps_qos[], caps_virtio[], caps_ipsec[], caps_crypto[], caps_wqe_flow[], caps_parse_graph[],
-	caps_macsec[];
+	caps_macsec[], caps_psp[];
 extern const struct cap_page cap_pages[];
 extern const unsigned int n_cap_pages;
 extern const struct cap_row cap_nic_flow_tables[]; /* caps_flow.c */

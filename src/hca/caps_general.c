@@ -123,3 +123,13 @@ const struct cap_row caps_macsec[] = {
 	CAP_ROW(macsec_cap, log_max_macsec_offload, 0, 0, GEN_LOG_MAX, GEN_LOG_MAX),
 	END_ROWS,
 };
+
+const struct cap_row caps_psp[] = {
+	CAP_ROW(psp_cap, psp_crypto_offload, 0, 0, 1, 1),
+	CAP_ROW(psp_cap, psp_crypto_esp_aes_gcm_256_encrypt, 0, 0, 1, 1),
+	CAP_ROW(psp_cap, psp_crypto_esp_aes_gcm_128_encrypt, 0, 0, 1, 1),
+	CAP_ROW(psp_cap, psp_crypto_esp_aes_gcm_256_decrypt, 0, 0, 1, 1),
+	CAP_ROW(psp_cap, psp_crypto_esp_aes_gcm_128_decrypt, 0, 0, 1, 1),
+	CAP_ROW(psp_cap, log_max_num_of_psp_spi, 0, 0, 31, 31),
+	END_ROWS,
+};

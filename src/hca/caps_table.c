@@ -169,6 +169,15 @@ static const struct cap_row general[] = {
 	GEN(log_max_num_header_modify_argument, 0, GEN_LOG_MAX, GEN_LOG_MAX, GEN_LOG_MAX),
 	GEN(log_header_modify_argument_max_alloc, 0, GEN_LOG_RANGE, GEN_LOG_RANGE, GEN_LOG_RANGE),
 
+	/* General commands. PSP's begin with ConnectX-7 (Linux supports it there). */
+	GEN_ALL(vport_counters, 1),
+	GEN_ALL(nic_receive_steering_discard, 1),
+	GEN_ALL(receive_discard_vport_down, 1),
+	GEN_ALL(invalid_command_count, 1),
+	GEN_ALL(cc_query_allowed, 1),
+	GEN_ALL(access_register_user, 1),
+	GEN(psp, 0, 0, 1, 1),
+
 	GEN_ALL(hca_cap_2, 1),
 	END,
 };
@@ -176,6 +185,7 @@ static const struct cap_row general[] = {
 static const struct cap_row general_2[] = {
 	GEN2_ALL(flow_counter_bulk_log_max_alloc, FLOW_COUNTER_LOG_MAX),
 	GEN2_ALL(flow_counter_bulk_log_granularity, 0),
+	GEN2_ALL(query_vuid, 1),
 	GEN2(log_conn_track_max_alloc, 0, GEN_LOG_RANGE, GEN_LOG_RANGE, GEN_LOG_RANGE),
 	GEN2(log_max_conn_track_offload, 0, GEN_LOG_MAX, GEN_LOG_MAX, GEN_LOG_MAX),
 	END,
@@ -237,7 +247,7 @@ const struct cap_page cap_pages[] = {
 	{ CAP_WQE_FLOW, caps_wqe_flow }, /* WQE based flow tables */
 	{ CAP_PARSE_GRAPH, caps_parse_graph },
 	{ 0x1d, NULL }, /* SHAMPO */
-	{ 0x1e, NULL }, /* PSP */
+	{ CAP_PSP, caps_psp }, /* PSP */
 	{ CAP_MACSEC, caps_macsec }, /* MACsec */
 	{ CAP_GENERAL_2, general_2 },
 	{ 0x25, NULL }, /* port selection */

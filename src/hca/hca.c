@@ -11,6 +11,7 @@
 #include "schedule.h"
 #include "steer.h"
 #include "types.h"
+#include "vport.h"
 
 #define LAST_OF(first, log) ((first) + (1u << (log)) - 1)
 
@@ -105,7 +106,7 @@ static const struct hca_op *const op_tables[] = {
 	/* Events and doorbells. */
 	ops_uar,
 	/* General objects and commands, quality of service. */
-	ops_general, ops_general_flow, ops_scheduling,
+	ops_general, ops_general_flow, ops_scheduling, ops_vport, ops_congestion, ops_user_cmds,
 };
 
 static const char *const profile_names[HCA_N_PROFILES] = {
@@ -158,8 +159,9 @@ struct hca *hca_new(const struct hca_config *config, const struct hca_host *ops,
 	h->sched = sched_new();
 	h->user_objs = calloc(UID_MAX + 1, sizeof(*h->user_objs));
 	h->steer = steer_new(h);
+	h->vport = vport_new(config);
 	h->mcgs = mcg_new(config->seed);
-	if (!h->sched || !h->user_objs || !h->steer || !h->mcgs) {
+	if (!h->sched || !h->user_objs || !h->steer || !h->vport || !h->mcgs) {
 		hca_free(h);
 		return NULL;
 	}
@@ -178,6 +180,7 @@ void hca_free(struct hca *h)
 	obj_tables_free(h);
 	sched_free(h->sched);
 	free(h->steer);
+	free(h->vport);
 	mcg_free(h->mcgs);
 	free(h->user_objs);
 	free(h);
@@ -268,8 +271,10 @@ static enum syn execute(struct hca *h, struct call *c)
 	const struct hca_op *op = c->opcode < 0x1000 ? h->op_of[c->opcode] : NULL;
 	enum syn syn;
 
-	if (!op)
+	if (!op) {
+		h->vport->invalid_commands++;
 		return SYN_BAD_OP;
+	}
 	c->op = op;
 	syn = check(h, op, c);
 	if (syn == SYN_OK && op->handler)

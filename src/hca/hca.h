@@ -24,6 +24,7 @@ struct hca_config {
 	uint64_t jitter;   /* ns, up to this much more, at random */
 	uint64_t timeout;  /* ns until a command counts as timed out */
 	uint64_t seed;     /* of jitter and reorder */
+	uint64_t guid;     /* of the node and its port */
 	bool reorder;      /* completions of what executes at one time come in random order */
 	bool strict;       /* set bits that no layout defines are refused */
 };
@@ -126,7 +127,7 @@ struct hca_packet {
 	uint32_t tirn[HCA_PACKET_TIRS]; /* the first of them */
 };
 
-/* A frame that arrives at a port, counted from 1. False: its length or the port is none. */
+/* A frame that arrives at a port, counted from 1; while its link is down nothing walks. False: its length or the port is none. */
 bool hca_packet(struct hca *h, const void *frame, size_t len, uint32_t port, struct hca_packet *result);
 
 /* Completion EQs, which exist from the start: EQN of a completion vector. False: no such vector. */

@@ -109,7 +109,8 @@ extern const struct hca_op ops_uar[];
 /* Steering. */
 extern const struct hca_op ops_flow_table[], ops_flow_entry[], ops_reformat[], ops_l2[];
 /* General objects and commands, quality of service. */
-extern const struct hca_op ops_general[], ops_general_flow[], ops_scheduling[];
+extern const struct hca_op ops_general[], ops_general_flow[], ops_scheduling[], ops_vport[], ops_congestion[],
+	ops_user_cmds[];
 
 #define OBJ_PAGE_IDS 512u  /* ids in a page of a table */
 #define OBJ_RANGE_LOGS 24u /* the largest range is smaller than 2^24 */
@@ -133,6 +134,7 @@ struct hca {
 	void *host;
 	struct obj_table tables[OBJ_N_TYPES];
 	uint32_t *user_objs; /* by uid: 0 when it is free, else 1 and the number of its objects */
+	struct vport *vport;
 	bool port_down; /* the link of the only port; events.c */
 	uint64_t rng;
 	struct sched *sched;

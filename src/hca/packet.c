@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "steer.h"
+#include "vport.h"
 
 static struct flow_entry *match(const struct steer *s, const struct flow_table *t, const struct image *image)
 {
@@ -88,13 +89,12 @@ bool hca_packet(struct hca *h, const void *frame, size_t len, uint32_t port, str
 	if (len < HCA_FRAME_MIN || len > HCA_FRAME_MAX || !port || port > NUM_PORTS)
 		return false;
 	r->link_down = !hca_port_up(h, port);
-	if (r->link_down)
-		return true;
-	if (s->root[FT_NIC_RX]) {
+	if (!r->link_down && s->root[FT_NIC_RX]) {
 		walk(h, s->root[FT_NIC_RX], frame, (uint32_t)len, r);
-		return true;
+	} else if (!r->link_down) {
+		for (t = steer_first(s, 1); t; t = steer_first(s, t->obj.uid + 1u))
+			walk(h, t, frame, (uint32_t)len, r);
 	}
-	for (t = steer_first(s, 1); t; t = steer_first(s, t->obj.uid + 1u))
-		walk(h, t, frame, (uint32_t)len, r);
+	vport_received(h, frame, (uint32_t)len, r->dropped + r->missed);
 	return true;
 }

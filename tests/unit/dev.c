@@ -93,7 +93,8 @@ static void host_event(void *host, const struct hca_event *ev)
 int dev_setup(void **state)
 {
 	static const struct hca_host ops = { host_read, host_write, host_event };
-	const struct hca_config config = { .profile = HCA_CX7, .latency = 1000, .timeout = 1000000000, .seed = 1 };
+	const struct hca_config config = { .profile = HCA_CX7, .latency = 1000, .timeout = 1000000000, .seed = 1,
+					   .guid = DEV_GUID };
 	struct dev *d = calloc(1, sizeof(*d));
 
 	assert_non_null(d);

@@ -18,6 +18,7 @@
 #define MEM_ADDR 0x100000u /* device address of the fake memory */
 #define MEM_SIZE 0x100000u
 #define PAGE 4096u
+#define DEV_GUID UINT64_C(0x0200de0000000007)
 #define MTT_RW 3u
 #define MTT_RO 1u
 
@@ -106,5 +107,6 @@ int run_general_flow_tests(void);
 int run_crypto_tests(void);
 int run_virtio_tests(void);
 int run_scheduling_tests(void);
+int run_vport_tests(void);
 
 #endif

@@ -41,7 +41,7 @@ int main(void)
 		failed += run_uar_tests();
 		/* General objects and commands, quality of service. */
 		failed += run_general_tests() + run_general_flow_tests() + run_crypto_tests() + run_virtio_tests();
-		failed += run_scheduling_tests();
+		failed += run_scheduling_tests() + run_vport_tests();
 	}
 	return failed + cmocka_run_group_tests_name("syndromes", tests, NULL, NULL) ? 1 : 0;
 }

@@ -31,18 +31,18 @@ static struct soft_device *device_new(const struct soft_spec *spec, unsigned int
 
 	if (!h)
 		goto no_memory;
-	dev->hca = hca_new(&spec->hca, &soft_host_ops, dev);
+	dev->spec = *spec;
+	/* Locally administered EUI-64, so that it meets no real card's. */
+	dev->guid = dev->spec.hca.guid = UINT64_C(0x0200de0000000000) | index;
+	dev->hca = hca_new(&dev->spec.hca, &soft_host_ops, dev);
 	if (!dev->hca) {
 		slab_free(&soft_handles, h);
 		goto no_memory;
 	}
-	dev->spec = *spec;
 	dev->handle = h;
 	dev->fork_gen = soft_fork_gen;
 	dev->refs = 1;
 	dev->next_due = HCA_NEVER;
-	/* Locally administered EUI-64, so that it meets no real card's. */
-	dev->guid = UINT64_C(0x0200de0000000000) | index;
 	pthread_mutex_init(&dev->model, NULL);
 	pthread_mutex_init(&dev->queue_lock, NULL);
 	soft_permits_init(dev);

@@ -224,9 +224,11 @@ int soft_query_port(struct ibv_context *ibv, uint8_t port, struct ibv_port_attr 
 	return 0;
 }
 
-/* The two first entries, RoCE v1 and v2, are the link-local address made of the GUID; the others are empty. */
+/* A GID is the address of the RoCE table's entry; entries that are not set are zero. */
 int soft_query_gid(struct ibv_context *ibv, uint8_t port, int index, union ibv_gid *gid)
 {
+	uint8_t in[PRM_SZ(query_roce_address_in)] = { 0 }, out[PRM_SZ(query_roce_address_out)];
+	struct prm_box b = prm_out(in, sizeof(in)), o = prm_in(out, sizeof(out));
 	struct soft_device *dev = soft_ctx(ibv)->dev;
 	int err = check_device(ibv), n;
 
@@ -236,12 +238,12 @@ int soft_query_gid(struct ibv_context *ibv, uint8_t port, int index, union ibv_g
 		err = EINVAL;
 	if (err)
 		return err;
-	memset(gid, 0, sizeof(*gid));
-	if (index < 2) {
-		gid->global.subnet_prefix = htobe64(UINT64_C(0xfe80) << 48);
-		gid->global.interface_id = htobe64(dev->guid);
-	}
-	return 0;
+	PRM_SET(&b, query_roce_address_in, opcode, PRM_OP_QUERY_ROCE_ADDRESS);
+	PRM_SET(&b, query_roce_address_in, roce_address_index, (uint32_t)index);
+	err = soft_driver_command(dev, in, sizeof(in), out, sizeof(out));
+	if (!err)
+		memcpy(gid, PRM_SUB(&o, query_roce_address_out, roce_address).p, sizeof(*gid)); /* source_l3_address */
+	return err;
 }
 
 int soft_query_pkey(struct ibv_context *ibv, uint8_t port, int index, __be16 *pkey)

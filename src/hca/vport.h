@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* This function's port on the wire: addresses, state and counters, which many commands show (vport.c, registers.c). */
+#ifndef HCA_VPORT_H
+#define HCA_VPORT_H
+
+#include "types.h"
+
+#define DROPPED_HEADERS 128u /* bytes of the last packet that was dropped */
+
+enum { RX_UNICAST, RX_MULTICAST, RX_BROADCAST, RX_KINDS };
+
+struct vport {
+	uint8_t roce[ROCE_ADDRESSES][PRM_SZ(roce_addr_layout)];
+	struct counter rx[RX_KINDS];
+	uint64_t steering_discards; /* walks of packets that ended in a drop, or nowhere */
+	uint64_t down_discards;     /* packets that came while the link was down */
+	uint32_t invalid_commands;  /* with an opcode that the device has not */
+	uint8_t dropped[DROPPED_HEADERS];
+	uint64_t psp_keys;          /* how often the PSP master key was rotated */
+	uint32_t psp_spi;           /* the last that was given; without its highest bit, which tells the master key */
+};
+
+struct vport *vport_new(const struct hca_config *cfg); /* NULL: no memory */
+/* The MAC address is the GUID without the two bytes in its middle. */
+uint64_t hca_mac(const struct hca *h);
+/* A packet from the wire, which the steering has seen, or was not shown because the link is down. */
+void vport_received(struct hca *h, const uint8_t *frame, uint32_t len, uint32_t discards);
+
+/* MTU of the port, and of the function's netdev that is not there. */
+#define PORT_MTU_MAX 10240u
+#define VPORT_MTU 1500u
+
+#endif
