@@ -32,6 +32,7 @@ struct soft_umem_slot {
 	uint64_t addr;
 	uint64_t len;
 	bool writable;
+	bool special; /* of a dma-buf */
 	uint32_t next_free; /* index + 1 */
 };
 
@@ -154,9 +155,15 @@ struct soft_obj {
 	void *slab_link;
 };
 
+struct soft_dmabuf {
+	void *base; /* NULL: nothing is mapped */
+	size_t len;
+};
+
 struct soft_umem {
 	struct odx_umem pub;        /* context NULL: dead */
 	struct soft_child child;
+	struct soft_dmabuf dmabuf;  /* where its memory is one */
 	uint32_t slot;
 	atomic_int busy;            /* being taken away */
 	void *slab_link;
@@ -246,7 +253,8 @@ int soft_status(const void *out); /* errno of an outbox's status */
 
 /* --- memory.c: the model's window into this process */
 extern const struct hca_host soft_host_ops;
-int soft_umem_map(struct soft_device *dev, uint64_t addr, uint64_t len, bool writable, uint32_t *slot);
+/* memory has all but the place in the list of free slots. */
+int soft_umem_map(struct soft_device *dev, const struct soft_umem_slot *memory, uint32_t *slot);
 void soft_umem_unmap(struct soft_device *dev, uint32_t slot);
 uint64_t soft_umem_iova(uint32_t slot);
 
@@ -312,6 +320,10 @@ int soft_async_get(struct ibv_context *ctx, struct ibv_async_event *event);
 /* The model's lock is held. */
 void soft_async_event(struct soft_device *dev, const struct hca_event *ev);
 void soft_async_fatal(struct soft_device *dev);
+
+/* --- dmabuf.c: size bytes from offset on, mapped from the page that offset lies in; 0 or an errno value */
+int soft_dmabuf_map(int fd, uint64_t offset, size_t size, bool write, struct soft_dmabuf *buf);
+void soft_dmabuf_unmap(struct soft_dmabuf *buf);
 
 /* --- export.c */
 #define SOFT_EXPORT_SIZE 48u /* what an export writes */

@@ -13,33 +13,53 @@
 #define SLOT_SHIFT 40
 #define PAGE 4096u
 
-/* Where the bytes of [iova, iova + len) lie in this process; NULL: not in one umem, or not allowed. */
-static void *locate(struct soft_device *dev, uint64_t iova, size_t len, bool write)
+/* Where the bytes of [iova, iova + len) lie in this process. */
+struct place {
+	void *p; /* NULL: not in one umem, or not allowed */
+	bool special;
+};
+
+static struct place locate(struct soft_device *dev, uint64_t iova, size_t len, bool write)
 {
 	uint64_t slot = iova >> SLOT_SHIFT, at = iova & ((UINT64_C(1) << SLOT_SHIFT) - 1);
 	const struct soft_umem_slot *u;
 
 	if (slot >= dev->n_umems)
-		return NULL;
+		return (struct place){ 0 };
 	u = &dev->umems[slot];
 	at -= u->addr % PAGE; /* wraps when it lies before the first byte, and then fails below */
 	if (!u->len || at > u->len || len > u->len - at || (write && !u->writable))
-		return NULL;
-	return (void *)(uintptr_t)(u->addr + at);
+		return (struct place){ 0 };
+	return (struct place){ (void *)(uintptr_t)(u->addr + at), u->special };
 }
 
+/*
+ * Between processes the kernel takes hold of pages on the remote side, which a dma-buf's mapping may not have (udmabuf maps
+ * bare frames since Linux 6.12), and copies as any system call does on the local one. Both answer EFAULT; so a dma-buf is
+ * the local side, and the other direction is asked for.
+ */
 static bool host_read(void *host, uint64_t addr, void *dst, size_t len)
 {
-	struct iovec local = { dst, len }, remote = { locate(host, addr, len, false), len };
+	struct place src = locate(host, addr, len, false);
+	struct iovec ours = { dst, len }, theirs = { src.p, len };
 
-	return remote.iov_base && process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == (ssize_t)len;
+	if (!src.p)
+		return false;
+	if (src.special)
+		return process_vm_writev(getpid(), &theirs, 1, &ours, 1, 0) == (ssize_t)len;
+	return process_vm_readv(getpid(), &ours, 1, &theirs, 1, 0) == (ssize_t)len;
 }
 
 static bool host_write(void *host, uint64_t addr, const void *src, size_t len)
 {
-	struct iovec local = { (void *)src, len }, remote = { locate(host, addr, len, true), len };
+	struct place dst = locate(host, addr, len, true);
+	struct iovec ours = { (void *)src, len }, theirs = { dst.p, len };
 
-	return remote.iov_base && process_vm_writev(getpid(), &local, 1, &remote, 1, 0) == (ssize_t)len;
+	if (!dst.p)
+		return false;
+	if (dst.special)
+		return process_vm_readv(getpid(), &theirs, 1, &ours, 1, 0) == (ssize_t)len;
+	return process_vm_writev(getpid(), &ours, 1, &theirs, 1, 0) == (ssize_t)len;
 }
 
 static void host_event(void *host, const struct hca_event *ev)
@@ -51,7 +71,7 @@ static void host_event(void *host, const struct hca_event *ev)
 const struct hca_host soft_host_ops = { host_read, host_write, host_event };
 
 /* Model's lock held, here and below. */
-int soft_umem_map(struct soft_device *dev, uint64_t addr, uint64_t len, bool writable, uint32_t *slot)
+int soft_umem_map(struct soft_device *dev, const struct soft_umem_slot *memory, uint32_t *slot)
 {
 	if (!dev->free_umem) {
 		uint32_t n = dev->n_umems ? dev->n_umems * 2 : 16;
@@ -67,7 +87,7 @@ int soft_umem_map(struct soft_device *dev, uint64_t addr, uint64_t len, bool wri
 	}
 	*slot = dev->free_umem - 1;
 	dev->free_umem = dev->umems[*slot].next_free;
-	dev->umems[*slot] = (struct soft_umem_slot){ .addr = addr, .len = len, .writable = writable };
+	dev->umems[*slot] = *memory;
 	return 0;
 }
 

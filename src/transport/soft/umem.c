@@ -62,6 +62,7 @@ static bool page_size_fits(const struct odx_umem_req *req)
 	return false;
 }
 
+/* Everything but the memory itself. */
 static int check_request(const struct odx_umem_req *req)
 {
 	uint64_t addr = (uintptr_t)req->addr;
@@ -70,15 +71,13 @@ static int check_request(const struct odx_umem_req *req)
 		return EINVAL;
 	if (req->access & IBV_ACCESS_REMOTE_WRITE && !(req->access & IBV_ACCESS_LOCAL_WRITE))
 		return EINVAL;
-	if (req->has_dmabuf)
-		return fcntl(req->dmabuf_fd, F_GETFD) < 0 ? EBADF : EOPNOTSUPP;
+	if (req->has_dmabuf && fcntl(req->dmabuf_fd, F_GETFD) < 0)
+		return EBADF;
 	if (!req->size || addr + req->size < addr)
 		return EINVAL;
 	if (req->size > MAX_LEN)
 		return ENOMEM;
-	if (!page_size_fits(req))
-		return EINVAL;
-	return check_mapped(addr, addr + req->size, req->access & IBV_ACCESS_LOCAL_WRITE);
+	return page_size_fits(req) ? 0 : EINVAL;
 }
 
 static int create_umem(struct soft_context *ctx, struct soft_umem *u, const struct odx_umem_req *req)
@@ -122,13 +121,29 @@ static int create_umem(struct soft_context *ctx, struct soft_umem *u, const stru
 	return 0;
 }
 
+/* The memory, found and checked, in a slot. Of a dma-buf, addr is the offset. */
 static int map(struct soft_device *dev, struct soft_umem *u, const struct odx_umem_req *req)
 {
+	struct soft_umem_slot memory = {
+		.addr = (uintptr_t)req->addr, .len = req->size, .writable = req->access & IBV_ACCESS_LOCAL_WRITE,
+		.special = req->has_dmabuf,
+	};
 	int err;
 
+	u->dmabuf.base = NULL;
+	if (req->has_dmabuf)
+		err = soft_dmabuf_map(req->dmabuf_fd, memory.addr, memory.len, memory.writable, &u->dmabuf);
+	else
+		err = check_mapped(memory.addr, memory.addr + memory.len, memory.writable);
+	if (err)
+		return err;
+	if (req->has_dmabuf)
+		memory.addr = (uintptr_t)u->dmabuf.base + memory.addr % PAGE;
 	pthread_mutex_lock(&dev->model);
-	err = soft_umem_map(dev, (uintptr_t)req->addr, req->size, req->access & IBV_ACCESS_LOCAL_WRITE, &u->slot);
+	err = soft_umem_map(dev, &memory, &u->slot);
 	pthread_mutex_unlock(&dev->model);
+	if (err)
+		soft_dmabuf_unmap(&u->dmabuf);
 	return err;
 }
 
@@ -137,6 +152,7 @@ static void unmap(struct soft_device *dev, struct soft_umem *u)
 	pthread_mutex_lock(&dev->model);
 	soft_umem_unmap(dev, u->slot);
 	pthread_mutex_unlock(&dev->model);
+	soft_dmabuf_unmap(&u->dmabuf);
 }
 
 struct mlx5dv_devx_umem *soft_umem_reg(struct ibv_context *ibv, const struct odx_umem_req *req)
