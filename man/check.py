@@ -3,8 +3,8 @@
 """Holds the texts against the tree: check.py SOURCE_DIR [--update]
 
 Each page of section 3 carries one file of examples/, word for word, and so does README.md; every file of examples/ is
-carried by something. Every call that soft.h and opendevx.h declare, and every DEVX call that the library defines, has a
-page. With --update the pages and README.md get the files' present text.
+carried by something. Every call that soft.h and opendevx.h declare, every DEVX call that the library exports, and every
+other one that it does not merely pass on, has a page. With --update the pages and README.md get the files' present text.
 """
 import pathlib
 import re
@@ -47,9 +47,20 @@ def main():
             wrong.append(f'examples/{path.name}: longer than 40 lines')
     calls = set()
     for source in ['include/opendevx/opendevx.h', 'include/opendevx/soft.h']:
-        calls |= set(re.findall(r'\b(odx_\w+)\(', re.sub(r'/\*.*?\*/', '', (root / source).read_text(), flags=re.S)))
-    for source in ['src/api/device.c', 'src/api/devx.c', 'src/api/events.c']:
-        calls |= set(re.findall(r'^ODX_EXPORT.*?(\w+)\(', (root / source).read_text(), re.M))
+        text = re.sub(r'/\*.*?\*/|^#.*?$', '', (root / source).read_text(), flags=re.S | re.M)
+        calls |= set(re.findall(r'\b((?:odx|mlx5dv)_\w+)\(', text))
+    for source in sorted((root / 'src/api').glob('*.c')):
+        if source.name != 'pass.c':
+            calls |= set(re.findall(r'^(?:ODX_EXPORT.*?|VERBS_OBJ\()(\b\w+)[(,]', source.read_text(), re.M))
+    calls |= {'mlx5dv_init_obj'} # in pass.c, beside what it passes on
+    exported = set(re.findall(r'\b(mlx5dv_devx_\w+);', (root / 'src/api/opendevx.map').read_text()))
+    passed = set(re.findall(r'\b(mlx5dv_devx_\w+),', (root / 'src/api/pass_mlx5.tbl').read_text()))
+    wrong += [f'{c}: exported, and neither implemented nor passed on' for c in sorted(exported - calls - passed)]
+    # An inline of rdma-core's header in the place of what it calls; an inline that calls the context's own function.
+    calls = {c for c in calls if not c.startswith('_')} | {'mlx5dv_get_export_sizes', 'ibv_query_device_ex'}
+    for also, name in [('ibv_reg_mr_iova', 'ibv_reg_mr'), ('ibv_reg_mr_iova2', 'ibv_reg_mr')]:
+        if f'.Fn {also}' in (root / 'man' / (name + '.3')).read_text():
+            calls -= {also}
     have = {p.stem for p in pages}
     wrong += [f'{c}: no page' for c in sorted(calls - have)]
     wrong += [f'{p}.3: no such call' for p in sorted(have - calls)]
