@@ -42,7 +42,7 @@ static atomic_uint calls;
 static atomic_bool armed;
 static atomic_long blocks;   /* of the heap, held by the library */
 static atomic_long mappings; /* likewise */
-#define KEPT 6               /* the address space of each kind of handle that is used is reserved once, and stays */
+#define KEPT 8               /* the address space of each kind of handle that is used is reserved once, and stays */
 
 /* The call that is this run's? */
 static bool fail(const char *name)
@@ -171,6 +171,8 @@ WRAP(int, eventfd, (unsigned int n, int flags), (n, flags), -1, EMFILE)
 WRAP(ssize_t, send, (int fd, const void *p, size_t n, int flags), (fd, p, n, flags), -1, ENOBUFS)
 WRAP(ssize_t, recv, (int fd, void *p, size_t n, int flags), (fd, p, n, flags), -1, ENOMEM)
 WRAP(int, shutdown, (int fd, int how), (fd, how), -1, ENOBUFS)
+WRAP(int, memfd_create, (const char *name, unsigned int flags), (name, flags), -1, EMFILE)
+WRAP(int, ftruncate64, (int fd, off_t len), (fd, len), -1, ENOMEM)
 WRAP(FILE *, fopen64, (const char *path, const char *mode), (path, mode), NULL, EMFILE)
 
 static unsigned int open_fds(void)
@@ -195,6 +197,10 @@ struct run {
 	struct mlx5dv_devx_umem *umem;
 	struct mlx5dv_devx_obj *obj;
 	struct mlx5dv_devx_cmd_comp *comp;
+	struct mlx5dv_devx_uar *uar;
+	struct mlx5dv_devx_obj *other; /* obj, imported */
+	struct ibv_pd *pd;
+	struct ibv_mr *mr;
 	struct kit kit;
 	struct mlx5dv_devx_obj *each[RCP_N]; /* an object of each type */
 	unsigned int submitted, got, made;
@@ -287,7 +293,7 @@ static bool make_each(struct run *r)
 
 static void work(struct run *r, const char *spec, void *mem)
 {
-	uint8_t in[64] = { 0x09, 0x39 }, out[16];
+	uint8_t in[64] = { 0x09, 0x39 }, out[16], exported[256];
 	uint32_t id;
 
 	in[15] = 1;
@@ -296,6 +302,11 @@ static void work(struct run *r, const char *spec, void *mem)
 	MAKE(r->umem = mlx5dv_devx_umem_reg(r->ctx, mem, 8192, 1));
 	MAKE(r->obj = mlx5dv_devx_obj_create(r->ctx, in, 16, out, sizeof(out)));
 	memcpy(&id, out + 8, 4);
+	MAKE(mlx5dv_devx_obj_export(r->obj, exported) == 0);
+	MAKE(r->other = mlx5dv_devx_obj_import(r->ctx, exported));
+	MAKE(r->uar = mlx5dv_devx_alloc_uar(r->ctx, 0));
+	MAKE(r->pd = ibv_alloc_pd(r->ctx));
+	MAKE(r->mr = ibv_reg_mr(r->pd, mem, 8192, 1));
 	MAKE((errno = kit_open(&r->kit, r->ctx)) == 0);
 	if (!make_each(r))
 		return;
@@ -315,6 +326,12 @@ static void undo(struct run *r)
 			CHECK(sensible(err));
 	while (r->kit.ctx && (err = kit_close(&r->kit)))
 		CHECK(sensible(err));
+	while (r->mr && (err = ibv_dereg_mr(r->mr)))
+		CHECK(sensible(err));
+	while (r->pd && (err = ibv_dealloc_pd(r->pd)))
+		CHECK(sensible(err));
+	mlx5dv_devx_free_uar(r->uar);
+	mlx5dv_devx_obj_unimport(r->other);
 	while (r->obj && (err = mlx5dv_devx_obj_destroy(r->obj)))
 		CHECK(sensible(err));
 	while (r->umem && (err = mlx5dv_devx_umem_dereg(r->umem)))
