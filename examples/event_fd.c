@@ -18,9 +18,8 @@ int main(void)
 	struct mlx5dv_devx_event_channel *channel = ctx ? mlx5dv_devx_create_event_channel(ctx, 0) : NULL;
 	struct mlx5dv_devx_umem *umem = channel ? mlx5dv_devx_umem_reg(ctx, queue, sizeof(queue), 1) : NULL;
 	__be32 in[68] = { htobe32(0x400 << 16) }, out[4]; /* CREATE_CQ */
-	struct mlx5dv_devx_obj *cq;
+	eventfd_t n;
 	uint32_t eqn;
-	uint64_t n;
 
 	if (!umem || (errno = mlx5dv_devx_query_eqn(ctx, 0, &eqn)))
 		err(1, "setup");
@@ -29,13 +28,14 @@ int main(void)
 	in[7] = htobe32(6 << 24); /* log_cq_size */
 	in[9] = htobe32(eqn);
 	in[19] = htobe32(4096); /* dbr_addr */
-	if (!(cq = mlx5dv_devx_obj_create(ctx, in, sizeof(in), out, sizeof(out))))
+	struct mlx5dv_devx_obj *cq = mlx5dv_devx_obj_create(ctx, in, sizeof(in), out, sizeof(out));
+	if (!cq)
 		err(1, "create");
 	int fd = eventfd(0, EFD_CLOEXEC);
-	if ((errno = mlx5dv_devx_subscribe_devx_event_fd(channel, fd, cq, CQ_ERROR)))
-		err(1, "subscribe");
-	if ((errno = odx_soft_event(dev, cq, CQ_ERROR, 1)) || eventfd_read(fd, &n))
+	errno = mlx5dv_devx_subscribe_devx_event_fd(channel, fd, cq, CQ_ERROR);
+	if (errno || (errno = odx_soft_event(dev, cq, CQ_ERROR, 1)) || eventfd_read(fd, &n))
 		err(1, "event");
 	printf("the cq failed: %d event\n", (int)n);
+	mlx5dv_devx_destroy_event_channel(channel);
 	return ibv_close_device(ctx) || odx_soft_destroy(dev);
 }

@@ -103,7 +103,17 @@ static void host_event(void *host, const struct hca_event *ev)
 {
 }
 
-static const struct hca_host host_ops = { .read = host_read, .write = host_write, .event = host_event };
+static void no_interrupt(void *host_, uint32_t eqn)
+{
+}
+
+static uint32_t no_doorbell(void *host_, uint32_t eqn, uint32_t offset)
+{
+	return 0;
+}
+
+static const struct hca_host host_ops = { .read = host_read, .write = host_write, .event = host_event,
+	.interrupt = no_interrupt, .doorbell = no_doorbell };
 
 /* A command of a recipe, or *opcode: any that has a name, or any number at all. */
 static const struct rcp_cmd *choose_command(struct world *w, uint16_t *opcode)

@@ -37,6 +37,16 @@ const struct odx_transport_ops *odx_comp_owner(const struct mlx5dv_devx_cmd_comp
 	FIND(owns_comp, comp);
 }
 
+const struct odx_transport_ops *odx_msi_owner(const struct mlx5dv_devx_msi_vector *msi)
+{
+	FIND(owns_msi, msi);
+}
+
+const struct odx_transport_ops *odx_eq_owner(const struct mlx5dv_devx_eq *eq)
+{
+	FIND(owns_eq, eq);
+}
+
 const struct odx_transport_ops *odx_channel_owner(const struct mlx5dv_devx_event_channel *channel)
 {
 	FIND(owns_channel, channel);

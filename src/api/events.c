@@ -1,62 +1,29 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Events: DEVX event channels, and the asynchronous events of verbs. Whose handle is it, and on to its transport. */
-#include <errno.h>
+/* Events: DEVX event channels, event queues with their vectors, and the asynchronous events of verbs. */
 #include <opendevx/opendevx.h>
 
-#include "next.h"
-#include "own.h"
-
-#define NEXT_MLX5(name, version) ((__typeof__(&(name)))odx_next_mlx5(#name, version))
-#define NEXT_IBV(name, version) ((__typeof__(&(name)))odx_next_ibverbs(#name, version))
-
-/* The three conventions, errno set in each. */
-static int result(int err)
-{
-	if (err)
-		errno = err;
-	return err;
-}
-
-static ssize_t minus_one(int err)
-{
-	errno = err;
-	return -1;
-}
-
-static void *null(int err)
-{
-	errno = err;
-	return NULL;
-}
+#include "call.h"
 
 ODX_EXPORT struct mlx5dv_devx_event_channel *mlx5dv_devx_create_event_channel(struct ibv_context *context,
 									    enum mlx5dv_devx_create_event_channel_flags flags)
 {
 	const struct odx_transport_ops *t = odx_context_owner(context);
-	__typeof__(&mlx5dv_devx_create_event_channel) next;
 
 	if (t)
 		return t->channel_create(context, flags);
 	if (!context)
-		return null(EINVAL);
-	next = NEXT_MLX5(mlx5dv_devx_create_event_channel, "MLX5_1.11");
-	return next ? next(context, flags) : null(EINVAL);
+		return null_with(EINVAL);
+	NEXT(mlx5dv_devx_create_event_channel, "MLX5_1.11", NULL, context, flags);
 }
 
 ODX_EXPORT void mlx5dv_devx_destroy_event_channel(struct mlx5dv_devx_event_channel *event_channel)
 {
 	const struct odx_transport_ops *t = event_channel ? odx_channel_owner(event_channel) : NULL;
-	__typeof__(&mlx5dv_devx_destroy_event_channel) next;
 
-	if (t) {
+	if (t)
 		t->channel_destroy(event_channel);
-		return;
-	}
-	if (!event_channel)
-		return;
-	next = NEXT_MLX5(mlx5dv_devx_destroy_event_channel, "MLX5_1.11");
-	if (next)
-		next(event_channel);
+	else if (event_channel)
+		NEXT_VOID(mlx5dv_devx_destroy_event_channel, "MLX5_1.11", event_channel);
 }
 
 /*
@@ -73,37 +40,32 @@ ODX_EXPORT int mlx5dv_devx_subscribe_devx_event(struct mlx5dv_devx_event_channel
 						uint64_t cookie)
 {
 	const struct odx_transport_ops *t = event_channel ? odx_channel_owner(event_channel) : NULL;
-	__typeof__(&mlx5dv_devx_subscribe_devx_event) next;
 	int err = event_channel ? check_owners(t, obj) : EINVAL;
 
 	if (err)
 		return result(err);
 	if (t)
 		return result(t->subscribe(event_channel, obj, events_num, events_sz, cookie, NULL));
-	next = NEXT_MLX5(mlx5dv_devx_subscribe_devx_event, "MLX5_1.11");
-	return next ? next(event_channel, obj, events_sz, events_num, cookie) : result(EINVAL);
+	NEXT(mlx5dv_devx_subscribe_devx_event, "MLX5_1.11", EINVAL, event_channel, obj, events_sz, events_num, cookie);
 }
 
 ODX_EXPORT int mlx5dv_devx_subscribe_devx_event_fd(struct mlx5dv_devx_event_channel *event_channel, int fd,
 						   struct mlx5dv_devx_obj *obj, uint16_t event_num)
 {
 	const struct odx_transport_ops *t = event_channel ? odx_channel_owner(event_channel) : NULL;
-	__typeof__(&mlx5dv_devx_subscribe_devx_event_fd) next;
 	int err = event_channel ? check_owners(t, obj) : EINVAL;
 
 	if (err)
 		return result(err);
 	if (t)
 		return result(t->subscribe(event_channel, obj, &event_num, sizeof(event_num), 0, &fd));
-	next = NEXT_MLX5(mlx5dv_devx_subscribe_devx_event_fd, "MLX5_1.11");
-	return next ? next(event_channel, fd, obj, event_num) : result(EINVAL);
+	NEXT(mlx5dv_devx_subscribe_devx_event_fd, "MLX5_1.11", EINVAL, event_channel, fd, obj, event_num);
 }
 
 ODX_EXPORT ssize_t mlx5dv_devx_get_event(struct mlx5dv_devx_event_channel *event_channel,
 					 struct mlx5dv_devx_async_event_hdr *event_data, size_t event_resp_len)
 {
 	const struct odx_transport_ops *t = event_channel ? odx_channel_owner(event_channel) : NULL;
-	__typeof__(&mlx5dv_devx_get_event) next;
 	ssize_t n;
 
 	if (!event_channel || (t && !event_data))
@@ -112,24 +74,66 @@ ODX_EXPORT ssize_t mlx5dv_devx_get_event(struct mlx5dv_devx_event_channel *event
 		n = t->event_get(event_channel, event_data, event_resp_len);
 		return n < 0 ? minus_one((int)-n) : n;
 	}
-	next = NEXT_MLX5(mlx5dv_devx_get_event, "MLX5_1.11");
-	return next ? next(event_channel, event_data, event_resp_len) : minus_one(EINVAL);
+	NEXT(mlx5dv_devx_get_event, "MLX5_1.11", -1, event_channel, event_data, event_resp_len);
+}
+
+ODX_EXPORT struct mlx5dv_devx_msi_vector *mlx5dv_devx_alloc_msi_vector(struct ibv_context *ibctx)
+{
+	const struct odx_transport_ops *t = odx_context_owner(ibctx);
+
+	if (t)
+		return t->msi_alloc(ibctx);
+	if (!ibctx)
+		return null_with(EINVAL);
+	NEXT(mlx5dv_devx_alloc_msi_vector, "MLX5_1.23", NULL, ibctx);
+}
+
+ODX_EXPORT int mlx5dv_devx_free_msi_vector(struct mlx5dv_devx_msi_vector *msi)
+{
+	const struct odx_transport_ops *t = odx_msi_owner(msi);
+
+	if (t)
+		return result(t->msi_free(msi));
+	if (!msi)
+		return 0;
+	NEXT(mlx5dv_devx_free_msi_vector, "MLX5_1.23", EINVAL, msi);
+}
+
+ODX_EXPORT struct mlx5dv_devx_eq *mlx5dv_devx_create_eq(struct ibv_context *ibctx, const void *in, size_t inlen, void *out,
+							size_t outlen)
+{
+	const struct odx_transport_ops *t = odx_context_owner(ibctx);
+
+	if (t)
+		return t->eq_create(ibctx, in, inlen, out, outlen);
+	if (!ibctx)
+		return null_with(EINVAL);
+	NEXT(mlx5dv_devx_create_eq, "MLX5_1.23", NULL, ibctx, in, inlen, out, outlen);
+}
+
+ODX_EXPORT int mlx5dv_devx_destroy_eq(struct mlx5dv_devx_eq *eq)
+{
+	const struct odx_transport_ops *t = odx_eq_owner(eq);
+
+	if (t)
+		return result(t->eq_destroy(eq));
+	if (!eq)
+		return 0;
+	NEXT(mlx5dv_devx_destroy_eq, "MLX5_1.23", EINVAL, eq);
 }
 
 ODX_EXPORT int ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *event)
 {
 	const struct odx_transport_ops *t = odx_context_owner(context);
-	__typeof__(&ibv_get_async_event) next;
 	int err;
 
 	if (!context || (t && !event))
-		return (int)minus_one(EINVAL);
+		return minus_one(EINVAL);
 	if (t) {
 		err = t->async_get(context, event);
-		return err ? (int)minus_one(err) : 0;
+		return err ? minus_one(err) : 0;
 	}
-	next = NEXT_IBV(ibv_get_async_event, "IBVERBS_1.1");
-	return next ? next(context, event) : (int)minus_one(EINVAL);
+	NEXT_IBV(ibv_get_async_event, "IBVERBS_1.1", -1, context, event);
 }
 
 /*
@@ -142,7 +146,7 @@ ODX_EXPORT void ibv_ack_async_event(struct ibv_async_event *event)
 
 	if (!event)
 		return;
-	next = NEXT_IBV(ibv_ack_async_event, "IBVERBS_1.1");
+	next = (__typeof__(next))odx_next_ibverbs("ibv_ack_async_event", "IBVERBS_1.1");
 	if (next)
 		next(event);
 }

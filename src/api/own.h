@@ -13,6 +13,8 @@ const struct odx_transport_ops *odx_umem_owner(const struct mlx5dv_devx_umem *um
 const struct odx_transport_ops *odx_comp_owner(const struct mlx5dv_devx_cmd_comp *comp);
 /* Reads its fd: channels, as completions, are known by it. Not NULL. */
 const struct odx_transport_ops *odx_channel_owner(const struct mlx5dv_devx_event_channel *channel);
+const struct odx_transport_ops *odx_msi_owner(const struct mlx5dv_devx_msi_vector *msi);
+const struct odx_transport_ops *odx_eq_owner(const struct mlx5dv_devx_eq *eq);
 const struct odx_transport_ops *odx_uar_owner(const struct mlx5dv_devx_uar *uar);
 const struct odx_transport_ops *odx_pd_owner(const struct ibv_pd *pd);
 const struct odx_transport_ops *odx_mr_owner(const struct ibv_mr *mr);

@@ -41,6 +41,8 @@ static const struct cap_row general[] = {
 	GEN_ALL(log_max_qp_sz, QP_LOG_SZ_MAX),
 	GEN_ALL(log_max_cq, 24),
 	GEN_ALL(log_max_cq_sz, CQ_LOG_SZ_MAX),
+	GEN_ALL(log_max_eq, EQ_LOG_MAX),
+	GEN_ALL(log_max_eq_sz, EQ_LOG_SZ_MAX),
 	GEN_ALL(log_max_mkey, 24),
 	GEN_ALL(log_max_pd, 24),
 	GEN_ALL(log_max_ra_req_qp, QP_LOG_RA_MAX),

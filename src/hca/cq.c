@@ -28,19 +28,6 @@
 #define MODIFY_PERIOD_MODE 0x10u
 #define MODIFY_ALL 0x1fu
 
-bool hca_eqn(struct hca *h, uint32_t vector, uint32_t *eqn)
-{
-	if (vector >= HCA_EQS)
-		return false;
-	*eqn = HCA_FIRST_EQN + vector;
-	return true;
-}
-
-static bool eqn_exists(uint32_t eqn)
-{
-	return eqn >= HCA_FIRST_EQN && eqn - HCA_FIRST_EQN < HCA_EQS;
-}
-
 static enum syn cq_context_check(struct prm_box *ctx)
 {
 	if (PRM_GET(ctx, cqc, apu_cq))
@@ -49,8 +36,6 @@ static enum syn cq_context_check(struct prm_box *ctx)
 		return SYN_CQ_SIZE;
 	if (PRM_GET(ctx, cqc, cqe_sz) > CQE_SZ_MAX)
 		return SYN_CQ_CQE_SZ;
-	if (!eqn_exists((uint32_t)PRM_GET(ctx, cqc, c_eqn_or_apu_element)))
-		return SYN_CQ_EQN;
 	return SYN_OK;
 }
 
@@ -87,7 +72,7 @@ static enum syn create_cq(struct hca *h, struct call *c)
 		.bytes = DBR_BYTES,
 		.not_valid = SYN_CQ_DBR_UMEM, .range = SYN_CQ_DBR_RANGE, .read_only = SYN_CQ_DBR_READ_ONLY,
 	};
-	struct hca_obj *buf_umem, *dbr_umem, *uar;
+	struct hca_obj *buf_umem, *dbr_umem, *uar, *eq;
 	struct cq *cq;
 	enum syn syn = cq_context_check(&ctx);
 
@@ -97,6 +82,8 @@ static enum syn create_cq(struct hca *h, struct call *c)
 		syn = queue_umem(h, c->uid, &dbr, &dbr_umem);
 	if (syn == SYN_OK)
 		syn = uar_find(h, c->uid, (uint32_t)PRM_GET(&ctx, cqc, uar_page), &uar);
+	if (syn == SYN_OK)
+		syn = eq_find(h, c->uid, (uint32_t)PRM_GET(&ctx, cqc, c_eqn_or_apu_element), &eq);
 	if (syn != SYN_OK)
 		return syn;
 	cq = (struct cq *)obj_new(h, OBJ_CQ, c->uid, &syn);
@@ -111,6 +98,7 @@ static enum syn create_cq(struct hca *h, struct call *c)
 	obj_link(&cq->obj, buf_umem);
 	obj_link(&cq->obj, dbr_umem);
 	obj_link(&cq->obj, uar);
+	obj_link(&cq->obj, eq);
 	PRM_SET(&c->out, create_cq_out, cqn, cq->obj.id);
 	return SYN_OK;
 }
@@ -129,11 +117,17 @@ static enum syn modify_cq(struct hca *h, struct call *c)
 	struct prm_box in = PRM_SUB(&c->in, modify_cq_in, cq_context);
 	struct prm_box ctx = prm_out(((struct cq *)c->obj)->cqc, PRM_SZ(cqc));
 	uint32_t select = (uint32_t)PRM_GET(&c->in, modify_cq_in, modify_field_select_resize_field_select);
+	struct hca_obj *eq;
+	enum syn syn = SYN_OK;
 
 	if (select & ~MODIFY_ALL)
 		return SYN_CQ_SELECT;
-	if (select & MODIFY_EQN && !eqn_exists((uint32_t)PRM_GET(&in, cqc, c_eqn_or_apu_element)))
-		return SYN_CQ_EQN;
+	if (select & MODIFY_EQN)
+		syn = eq_find(h, c->uid, (uint32_t)PRM_GET(&in, cqc, c_eqn_or_apu_element), &eq);
+	if (syn != SYN_OK)
+		return syn;
+	if (select & MODIFY_EQN)
+		obj_relink(c->obj, CQ_LINK_EQ, eq);
 #define COPY(bit, field)                                                                                             \
 	do {                                                                                                         \
 		if (select & (bit))                                                                                  \

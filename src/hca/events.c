@@ -49,6 +49,8 @@ struct prm_box event_new(struct hca_event *ev, uint8_t type, uint8_t subtype)
 
 void hca_raise(struct hca *h, const struct hca_event *ev, uint16_t uid)
 {
+	if (ev->type != EVENT_COMP)
+		eqs_event(h, ev, uid);
 	h->ops.event(h->host, ev);
 }
 
@@ -111,6 +113,8 @@ enum hca_raised hca_event(struct hca *h, uint16_t made_by, uint32_t id, uint16_t
 		ev.obj_type = row->obj_type;
 		ev.obj_id = id;
 		describe(&data, row, id, syndrome);
+		if (row->event == EVENT_COMP && obj->links[CQ_LINK_EQ]) /* it names its queue; masks are for the others */
+			eq_event(h, obj->links[CQ_LINK_EQ], ev.eqe);
 		hca_raise(h, &ev, obj->uid);
 		return HCA_RAISED;
 	}

@@ -30,6 +30,12 @@ struct prm_box event_new(struct hca_event *ev, uint8_t type, uint8_t subtype);
 /* To the event queues that want it, of this uid if it is affiliated, and to the host. */
 void hca_raise(struct hca *h, const struct hca_event *ev, uint16_t uid);
 
+/* To the queues whose mask has the event, of this uid if it is affiliated; and to one queue (eq.c). */
+void eqs_event(struct hca *h, const struct hca_event *ev, uint16_t uid);
+void eq_event(struct hca *h, struct hca_obj *eq, const uint8_t *event);
+/* The EQ that a CQ names: NULL for one of the driver's. SYN_CQ_EQN: neither such a one nor one of this uid's. */
+enum syn eq_find(struct hca *h, uint16_t uid, uint32_t eqn, struct hca_obj **eq);
+
 /* What the event does to the object; false: the object's state, or the syndrome, does not allow it, and nothing changed. */
 bool cq_event(struct hca_obj *cq, uint8_t event, uint8_t syndrome); /* cq.c */
 bool qp_event(struct hca_obj *qp, uint8_t event, uint8_t syndrome); /* qp.c */

@@ -59,6 +59,7 @@ const struct obj_class obj_classes[OBJ_N_TYPES] = {
 
 	/* Events and doorbells. */
 	[OBJ_UAR] = { sizeof(struct hca_obj), 0, UAR_FIRST, UAR_LAST, SYN_UAR, SYN_UAR_BUSY, SYN_UAR_LIMIT, NULL, OBJ_NONE },
+	[OBJ_EQ] = { sizeof(struct eq), 1, EQN_FIRST, EQN_LAST, SYN_EQ, SYN_EQ_BUSY, SYN_EQ_LIMIT, eq_fini, OBJ_NONE },
 
 	/* Quality of service. */
 	[OBJ_SCHED] = GEN_CLASS(sched_elem, 1, GEN_LOG_MAX, SYN_SCHED),
@@ -104,7 +105,8 @@ static const struct hca_op *const op_tables[] = {
 	/* Steering. */
 	ops_flow_table, ops_flow_entry, ops_reformat, ops_l2,
 	/* Events and doorbells. */
-	ops_uar,
+	ops_uar, ops_eq,
+
 	/* General objects and commands, quality of service. */
 	ops_general, ops_general_flow, ops_scheduling, ops_vport, ops_congestion, ops_user_cmds,
 };

@@ -133,6 +133,7 @@ bool hca_packet(struct hca *h, const void *frame, size_t len, uint32_t port, str
 /* Completion EQs, which exist from the start: EQN of a completion vector. False: no such vector. */
 #define HCA_EQS 4u
 #define HCA_FIRST_EQN 1u
+#define HCA_VECTORS 64u /* MSI vectors; the first HCA_EQS are the driver's, the others are for EQs of programs */
 bool hca_eqn(struct hca *h, uint32_t vector, uint32_t *eqn);
 
 const char *hca_profile_name(enum hca_profile p); /* "cx5", "cx6dx", "cx7", "bf3" */

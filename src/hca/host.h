@@ -21,7 +21,11 @@ struct hca_host {
 	bool (*read)(void *host, uint64_t addr, void *dst, size_t len);
 	bool (*write)(void *host, uint64_t addr, const void *src, size_t len);
 
-	void (*event)(void *host, const struct hca_event *ev); /* may not call the model */
+	/* None of these may call the model. */
+	void (*event)(void *host, const struct hca_event *ev);
+	/* Event queues of programs: an EQE was written; and what stands at an offset of the UAR page that the queue names. */
+	void (*interrupt)(void *host, uint32_t eqn);
+	uint32_t (*doorbell)(void *host, uint32_t eqn, uint32_t offset);
 };
 
 #endif

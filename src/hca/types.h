@@ -45,7 +45,8 @@ struct mkey {
 	uint8_t mkc[PRM_SZ(mkc)];
 };
 
-#define CQ_LINKS 3u /* queue, doorbell record, UAR */
+#define CQ_LINKS 4u /* queue, doorbell record, UAR, EQ of a program */
+#define CQ_LINK_EQ 3u
 
 struct cq {
 	struct hca_obj obj;
@@ -62,12 +63,27 @@ struct qp {
 	uint8_t created[PRM_SZ(qpc)]; /* what 2RST goes back to */
 };
 
+struct eq {
+	struct hca_obj obj;
+	uint64_t *pages;
+	uint64_t events[4]; /* event n in bit n % 64 of word n / 64 */
+	uint32_t produced, consumed;
+	uint8_t log_size, page_shift;
+	uint8_t eqc[PRM_SZ(eqc)];
+};
+
+void eq_fini(struct hca_obj *obj);
+
 /* Limits, which QUERY_HCA_CAP tells too. */
 #define CQ_LOG_SZ_MAX 22u
 #define QP_LOG_SZ_MAX 15u
 #define QP_LOG_MSG_MAX 30u
 #define QP_LOG_RA_MAX 4u      /* outstanding reads and atomics, either way */
 #define MTU_MAX 5u            /* 4096 bytes: Linux, include/linux/mlx5/mlx5_ifc.h */
+#define EQ_LOG_SZ_MAX 22u
+#define EQ_LOG_MAX 7u         /* of the 251 that have no fixed use */
+#define EQN_FIRST (HCA_FIRST_EQN + HCA_EQS)
+#define EQN_LAST 0xffu
 #define NUM_PORTS 1u
 #define PKEYS 128u
 #define ROCE_ADDRESSES 255u

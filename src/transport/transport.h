@@ -107,6 +107,14 @@ struct odx_transport_ops {
 	/* Bytes, or a negative errno value. */
 	ssize_t (*event_get)(struct mlx5dv_devx_event_channel *channel, struct mlx5dv_devx_async_event_hdr *data, size_t len);
 	int (*async_get)(struct ibv_context *ctx, struct ibv_async_event *event);
+
+	/* Event queues of programs, and their vectors. */
+	bool (*owns_msi)(const struct mlx5dv_devx_msi_vector *msi);
+	struct mlx5dv_devx_msi_vector *(*msi_alloc)(struct ibv_context *ctx);
+	int (*msi_free)(struct mlx5dv_devx_msi_vector *msi);
+	bool (*owns_eq)(const struct mlx5dv_devx_eq *eq);
+	struct mlx5dv_devx_eq *(*eq_create)(struct ibv_context *ctx, const void *in, size_t inlen, void *out, size_t outlen);
+	int (*eq_destroy)(struct mlx5dv_devx_eq *eq);
 };
 
 extern const struct odx_transport_ops odx_soft_transport;

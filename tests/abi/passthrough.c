@@ -103,6 +103,14 @@ static void deeper_calls_go_through(void **state)
 	PASSES(fake_mlx, mlx5dv_init_obj, &init, UINT64_C(1) << 40); /* a type that we do not know */
 	PASSES(fake_mlx, mlx5dv_dr_action_create_aso, o, o, 2, 3, 4);
 	ARGS(fake_mlx, (long)o, (long)o, 2, 3, 4);
+	PASSES(fake_mlx, mlx5dv_devx_alloc_msi_vector, &foreign_ctx);
+	ARGS(fake_mlx, (long)&foreign_ctx);
+	PASSES(fake_mlx, mlx5dv_devx_free_msi_vector, o);
+	ARGS(fake_mlx, (long)o);
+	PASSES(fake_mlx, mlx5dv_devx_create_eq, &foreign_ctx, o, 1, o, 2);
+	ARGS(fake_mlx, (long)&foreign_ctx, (long)o, 1, (long)o, 2);
+	PASSES(fake_mlx, mlx5dv_devx_destroy_eq, o);
+	ARGS(fake_mlx, (long)o);
 	PASSES(fake_mlx, mlx5dv_devx_create_event_channel, &foreign_ctx, 1);
 	ARGS(fake_mlx, (long)&foreign_ctx, 1);
 	PASSES(fake_mlx, mlx5dv_devx_get_event, o, o, 24);

@@ -131,6 +131,10 @@ static void events_of_nobody(void **state)
 	struct ibv_async_event event = { .event_type = IBV_EVENT_PORT_ERR };
 
 	REFUSED(mlx5dv_devx_create_event_channel(NULL, 0), EINVAL);
+	REFUSED(mlx5dv_devx_alloc_msi_vector(NULL), EINVAL);
+	REFUSED(mlx5dv_devx_create_eq(NULL, NULL, 0, NULL, 0), EINVAL);
+	assert_int_equal(mlx5dv_devx_free_msi_vector(NULL), 0);
+	assert_int_equal(mlx5dv_devx_destroy_eq(NULL), 0);
 	errno = 0;
 	assert_int_equal(mlx5dv_devx_get_event(NULL, &hdr, sizeof(hdr)), -1);
 	assert_int_equal(errno, EINVAL);
@@ -415,6 +419,8 @@ static void foreign_channels_without_rdma_core(void **state)
 	assert_int_equal(mlx5dv_devx_get_event(&nobodys, &hdr, sizeof(hdr)), -1);
 	assert_int_equal(errno, EINVAL);
 	mlx5dv_devx_destroy_event_channel(&nobodys);
+	assert_int_equal(mlx5dv_devx_free_msi_vector((void *)&nobodys), EINVAL);
+	assert_int_equal(mlx5dv_devx_destroy_eq((void *)&nobodys), EINVAL);
 	assert_int_equal(mlx5dv_devx_subscribe_devx_event(&nobodys, NULL, sizeof(port_change), &port_change, 0), EINVAL);
 	assert_int_equal(mlx5dv_devx_subscribe_devx_event_fd(&nobodys, 0, NULL, port_change), EINVAL);
 }

@@ -32,7 +32,17 @@ static void no_event(void *host_, const struct hca_event *ev)
 {
 }
 
-static const struct hca_host host = { .read = no_memory, .write = no_write, .event = no_event };
+static void no_interrupt(void *host_, uint32_t eqn)
+{
+}
+
+static uint32_t no_doorbell(void *host_, uint32_t eqn, uint32_t offset)
+{
+	return 0;
+}
+
+static const struct hca_host host = { .read = no_memory, .write = no_write, .event = no_event, .interrupt = no_interrupt,
+	.doorbell = no_doorbell };
 
 /* Status; the rest of the outbox is looked at too. */
 static int command(uint32_t inlen, uint32_t outlen, int want)

@@ -90,9 +90,24 @@ static void host_event(void *host, const struct hca_event *ev)
 	d->n_events++;
 }
 
+static void host_interrupt(void *host, uint32_t eqn)
+{
+	struct dev *d = host;
+
+	d->last_eqn = eqn;
+	d->n_interrupts++;
+}
+
+static uint32_t host_doorbell(void *host, uint32_t eqn, uint32_t offset)
+{
+	struct dev *d = host;
+
+	return d->doorbells[offset == 0x48];
+}
+
 int dev_setup(void **state)
 {
-	static const struct hca_host ops = { host_read, host_write, host_event };
+	static const struct hca_host ops = { host_read, host_write, host_event, host_interrupt, host_doorbell };
 	const struct hca_config config = { .profile = HCA_CX7, .latency = 1000, .timeout = 1000000000, .seed = 1,
 					   .guid = DEV_GUID };
 	struct dev *d = calloc(1, sizeof(*d));

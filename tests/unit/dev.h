@@ -29,6 +29,8 @@ struct dev {
 	unsigned int n_reads, n_writes;
 	unsigned int n_events;
 	struct hca_event last_event;
+	unsigned int n_interrupts;
+	uint32_t last_eqn, doorbells[2];
 	uint64_t now;
 };
 
@@ -88,6 +90,7 @@ int run_cq_tests(void);
 int run_qp_tests(void);
 int run_caps_tests(void);
 int run_event_tests(void);
+int run_eq_tests(void);
 /* Transport and queues. */
 int run_tis_tests(void);
 int run_tir_tests(void);

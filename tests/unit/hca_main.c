@@ -31,7 +31,7 @@ int main(void)
 
 	for (int i = 0; i < 2; i++) {
 		through_queue = i;
-		failed += run_user_tests() + run_counter_tests() + run_mkey_tests() + run_cq_tests() + run_qp_tests() + run_caps_tests() + run_event_tests();
+		failed += run_user_tests() + run_counter_tests() + run_mkey_tests() + run_cq_tests() + run_qp_tests() + run_caps_tests() + run_event_tests() + run_eq_tests();
 		/* Transport and queues. */
 		failed += run_tis_tests() + run_tir_tests() + run_rq_tests() + run_srq_tests();
 		/* Steering. */

@@ -2,7 +2,6 @@
 /* Event channels: who subscribed to what, and the events that wait to be read. */
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -212,16 +211,6 @@ static void channel_retire(struct fdq *q)
 
 static const struct fdq_ops channel_ops = { channel_empty, channel_take, channel_drop, channel_retire, channel_drop };
 
-/* A full eventfd is full of news already; writing to it would block the device. */
-static void signal_eventfd(int fd)
-{
-	const uint64_t one = 1;
-	struct pollfd p = { .fd = fd, .events = POLLOUT };
-
-	while (poll(&p, 1, 0) == 1 && p.revents & POLLOUT && write(fd, &one, sizeof(one)) < 0 && errno == EINTR)
-		;
-}
-
 static void tell(struct soft_sub *s, const uint8_t *eqe)
 {
 	struct soft_channel *c = s->channel;
@@ -231,7 +220,7 @@ static void tell(struct soft_sub *s, const uint8_t *eqe)
 	if (c->q.ending || s->waiting)
 		goto unlock;
 	if (s->eventfd >= 0) {
-		signal_eventfd(s->eventfd);
+		soft_eventfd_signal(s->eventfd);
 		goto unlock;
 	}
 	if (c->omit) {

@@ -103,6 +103,7 @@ static void init_ibv(struct soft_context *ctx, struct soft_device *dev)
 	soft_uars_init(&ctx->uars);
 	ctx->oldest = ctx->newest = NULL;
 	ctx->queues = NULL;
+	ctx->msis = NULL;
 	ctx->dev = dev;
 	ctx->serial = soft_serial();
 	ctx->fork_gen = soft_fork_gen;
@@ -184,6 +185,7 @@ int soft_close(struct ibv_context *ibv)
 		return EBADF;
 	fdqs_close(ctx);
 	destroy_children(ctx);
+	soft_msis_close(ctx);
 	soft_uars_close(ctx);
 	destroy_uctx(dev, ctx->uid);
 	leave_device(dev);

@@ -57,6 +57,8 @@ struct soft_async {
 	struct soft_async *next;              /* of the device, under the model's lock */
 };
 
+#define SOFT_EQNS 256u /* eq_number has 8 bits */
+
 struct soft_device {
 	struct soft_device *next;     /* in the registry's list, oldest first */
 	struct soft_handle *handle;
@@ -74,6 +76,8 @@ struct soft_device {
 	uint32_t n_umems, free_umem;
 	struct soft_sub_table subs;
 	struct soft_async *asyncs;
+	struct soft_eq *eqs[SOFT_EQNS];
+	uint64_t vectors;             /* MSI vectors in use, by number */
 
 	pthread_mutex_t queue_lock;   /* all below */
 	pthread_cond_t wake;
@@ -127,11 +131,12 @@ struct soft_context {
 	struct fdq *queues;                      /* under the registry's lock */
 	struct soft_async async;                 /* verbs.context.async_fd is its descriptor */
 	struct soft_uar_pool uars;
+	struct soft_msi *msis;                   /* under the model's lock */
 	void *slab_link;
 };
 
 /* SOFT_..._HANDLE: an imported handle, or one that is left of an object which was destroyed through another. */
-enum soft_kind { SOFT_OBJ, SOFT_UMEM, SOFT_PD, SOFT_MR, SOFT_OBJ_HANDLE, SOFT_UMEM_HANDLE };
+enum soft_kind { SOFT_OBJ, SOFT_UMEM, SOFT_PD, SOFT_MR, SOFT_OBJ_HANDLE, SOFT_UMEM_HANDLE, SOFT_EQ };
 
 /* What a context's list knows of an object. destroy is the inbox that ends it. */
 struct soft_child {
@@ -186,6 +191,28 @@ struct soft_mr {
 	void *slab_link;
 };
 
+struct soft_msi {
+	struct mlx5dv_devx_msi_vector pub;
+	struct ibv_context *context; /* NULL: dead */
+	int fd;                      /* a duplicate of our own */
+	uint32_t users;              /* event queues; under the model's lock */
+	struct soft_msi *next;       /* of its context, under the model's lock */
+	void *slab_link;
+};
+
+struct soft_eq {
+	struct mlx5dv_devx_eq pub;
+	struct ibv_context *context; /* NULL: dead */
+	struct soft_msi *msi;
+	uint8_t *uar;                /* the page of its doorbells; NULL: none */
+	uint32_t eqn;
+	uint32_t slot;
+	size_t bytes;
+	atomic_int busy;             /* being taken away */
+	struct soft_child child;
+	void *slab_link;
+};
+
 /* A synchronous command waits on one of these, under the model's lock. */
 struct soft_waiter {
 	struct soft_waiter *next; /* among those who wait for a permit, under the queue's lock */
@@ -219,7 +246,7 @@ int soft_fork_init(void); /* once; later calls are cheap. 0 or an errno value */
 
 /* --- device.c */
 extern pthread_mutex_t soft_registry;
-extern struct slab soft_handles, soft_contexts, soft_objs, soft_umems, soft_comps, soft_channels, soft_uars, soft_pds,
+extern struct slab soft_handles, soft_contexts, soft_objs, soft_umems, soft_comps, soft_channels, soft_uars, soft_msis, soft_eqs, soft_pds,
 	soft_mrs;
 
 struct soft_device *soft_device_get(struct ibv_device *dev, int *err); /* with a reference; NULL: *err */
@@ -273,6 +300,8 @@ int soft_query_eqn(struct ibv_context *ctx, uint32_t vector, uint32_t *eqn);
 /* --- object.c */
 /* origin and its serial: of an imported handle; else NULL and 0. */
 void soft_child_add(struct soft_context *ctx, struct soft_child *c, struct soft_child *origin, uint64_t origin_serial);
+/* The command that ends it, when the device is still there. 0 or an errno value. */
+int soft_child_destroy(struct soft_context *ctx, struct soft_child *c);
 void soft_child_drop(struct soft_context *ctx, struct soft_child *c);
 void soft_child_unlink(struct soft_context *ctx, struct soft_child *c);  /* the same; ctx->lock is held */
 void soft_child_release(struct soft_device *dev, struct soft_child *c);  /* the model has forgotten it: so does the rest */
@@ -314,6 +343,21 @@ void soft_subs_end(struct soft_device *dev, struct soft_obj *obj); /* the object
 /* The model's lock is held. */
 void soft_channels_event(struct soft_device *dev, const struct hca_event *ev);
 
+/* --- eq.c */
+bool soft_owns_msi(const struct mlx5dv_devx_msi_vector *msi);
+struct mlx5dv_devx_msi_vector *soft_msi_alloc(struct ibv_context *ctx);
+int soft_msi_free(struct mlx5dv_devx_msi_vector *msi);
+void soft_msis_close(struct soft_context *ctx);
+bool soft_owns_eq(const struct mlx5dv_devx_eq *eq);
+struct mlx5dv_devx_eq *soft_eq_create(struct ibv_context *ctx, const void *in, size_t inlen, void *out, size_t outlen);
+int soft_eq_destroy(struct mlx5dv_devx_eq *eq);
+void soft_eq_bury(struct soft_device *dev, struct soft_eq *eq);
+bool soft_eq_is(struct soft_context *ctx, uint32_t eqn); /* is it an event queue of this context? */
+void soft_eventfd_signal(int fd); /* one that is full is full of news already, and writing to it would block: it is left alone */
+/* Of the model's host; its lock is held. */
+void soft_interrupt(void *host, uint32_t eqn);
+uint32_t soft_doorbell(void *host, uint32_t eqn, uint32_t offset);
+
 /* --- async.c */
 int soft_async_open(struct soft_context *ctx); /* 0 or an errno value; fdq_destroy() ends it */
 int soft_async_get(struct ibv_context *ctx, struct ibv_async_event *event);
@@ -347,6 +391,7 @@ bool soft_owns_uar(const struct mlx5dv_devx_uar *uar);
 struct mlx5dv_devx_uar *soft_uar_alloc(struct ibv_context *ctx, uint32_t flags);
 void soft_uar_free(struct mlx5dv_devx_uar *uar);
 int soft_uar_export(struct mlx5dv_devx_uar *uar);
+uint8_t *soft_uar_base(struct soft_context *ctx, uint32_t page_id); /* NULL: no page of this context */
 
 /* --- mr.c: protection domains and memory regions */
 bool soft_owns_pd(const struct ibv_pd *pd);

@@ -12,6 +12,7 @@ static int init_result;
 
 static struct slab *const slabs[] = {
 	&soft_handles, &soft_contexts, &soft_objs, &soft_umems, &soft_comps, &soft_channels, &soft_uars, &soft_pds, &soft_mrs,
+	&soft_msis, &soft_eqs,
 };
 #define N_SLABS (sizeof(slabs) / sizeof(slabs[0]))
 

@@ -41,20 +41,6 @@ static int check(const struct soft_context *ctx)
 	return err ? err : atomic_load(&ctx->dev->removed) ? EIO : 0;
 }
 
-/* The command that ends the object, when the device is still there. */
-static int destroy(struct soft_context *ctx, struct soft_child *c)
-{
-	uint8_t out[PRM_HDR_SZ] = { 0 };
-	int err;
-
-	if (atomic_load(&ctx->dev->removed))
-		return 0;
-	err = soft_command(ctx->dev, ctx->uid, c->destroy, sizeof(c->destroy), out, sizeof(out));
-	if (!err)
-		err = soft_status(out);
-	return err == EIO && atomic_load(&ctx->dev->removed) ? 0 : err;
-}
-
 static int alloc_pd(struct soft_context *ctx, struct soft_pd *pd)
 {
 	uint8_t in[PRM_SZ(alloc_pd_in)] = { 0 }, out[PRM_SZ(alloc_pd_out)] = { 0 };
@@ -114,7 +100,7 @@ int soft_pd_dealloc(struct ibv_pd *ibv)
 		return err;
 	if (!atomic_compare_exchange_strong(&pd->users, &users, PD_DEAD))
 		return users == PD_DEAD ? ENOENT : EBUSY;
-	err = destroy(ctx, &pd->child);
+	err = soft_child_destroy(ctx, &pd->child);
 	if (err) {
 		atomic_store(&pd->users, 0);
 		return err;
@@ -268,7 +254,7 @@ int soft_mr_dereg(struct ibv_mr *ibv)
 		return err;
 	if (!atomic_compare_exchange_strong(&mr->state, &state, MR_BUSY))
 		return state == MR_DEAD ? ENOENT : EBUSY;
-	err = destroy(ctx, &mr->child);
+	err = soft_child_destroy(ctx, &mr->child);
 	if (err) {
 		atomic_store(&mr->state, MR_LIVE);
 		return err;

@@ -83,7 +83,24 @@ void soft_child_bury(struct soft_device *dev, struct soft_child *c)
 	case SOFT_MR:
 		soft_mr_bury(OF(soft_mr, c));
 		break;
+	case SOFT_EQ:
+		soft_eq_bury(dev, OF(soft_eq, c));
+		break;
 	}
+}
+
+/* The kernel's destroys succeed on a device that is gone. */
+int soft_child_destroy(struct soft_context *ctx, struct soft_child *c)
+{
+	uint8_t out[PRM_HDR_SZ] = { 0 };
+	int err;
+
+	if (atomic_load(&ctx->dev->removed))
+		return 0;
+	err = soft_command(ctx->dev, ctx->uid, c->destroy, sizeof(c->destroy), out, sizeof(out));
+	if (!err)
+		err = soft_status(out);
+	return err == EIO && atomic_load(&ctx->dev->removed) ? 0 : err;
 }
 
 /* What a handle stands for. A stale handle has no context. */
@@ -132,9 +149,10 @@ void soft_obj_read_unlock(struct soft_obj *obj)
 	atomic_fetch_sub(&obj->lock, 1);
 }
 
-/* The kernel looks the EQN of a new CQ up among its own, before the firmware sees the command. */
-static int check_eqn(struct soft_device *dev, const void *in, size_t inlen)
+/* The kernel looks the EQN of a new CQ up among its own, before the firmware sees the command; those of the program are ours. */
+static int check_eqn(struct soft_context *ctx, const void *in, size_t inlen)
 {
+	struct soft_device *dev = ctx->dev;
 	uint32_t eqn, known;
 	bool found = false;
 
@@ -144,15 +162,15 @@ static int check_eqn(struct soft_device *dev, const void *in, size_t inlen)
 	for (uint32_t v = 0; !found && hca_eqn(dev->hca, v, &known); v++)
 		found = known == eqn;
 	pthread_mutex_unlock(&dev->model);
-	return found ? 0 : ENOENT;
+	return found || soft_eq_is(ctx, eqn) ? 0 : ENOENT;
 }
 
 /* What the kernel refuses of an inbox that creates; 0 or an errno value. */
-static int check_create(struct soft_device *dev, const void *in, size_t inlen)
+static int check_create(struct soft_context *ctx, const void *in, size_t inlen)
 {
 	if (rules_tunnel_id(in) || !rules_is_create(in) || !rules_create_len_ok(in, inlen))
 		return EINVAL;
-	return check_eqn(dev, in, inlen);
+	return check_eqn(ctx, in, inlen);
 }
 
 static struct mlx5dv_devx_obj *fail(int err)
@@ -173,7 +191,7 @@ struct mlx5dv_devx_obj *soft_obj_create(struct ibv_context *ibv, const void *in,
 		return fail(EIO);
 	err = soft_check_boxes(in, inlen, out, outlen);
 	if (!err)
-		err = check_create(ctx->dev, in, inlen);
+		err = check_create(ctx, in, inlen);
 	if (err)
 		return fail(err);
 	obj = slab_alloc(&soft_objs); /* first: after the command there must be nothing that can fail */
@@ -237,7 +255,6 @@ int soft_obj_destroy(struct mlx5dv_devx_obj *pub)
 {
 	struct soft_obj *obj, *again;
 	struct soft_context *ctx;
-	uint8_t out[PRM_HDR_SZ] = { 0 };
 	int free_lock = 0, err = object_of(pub, &ctx, &obj);
 
 	if (err)
@@ -247,20 +264,11 @@ int soft_obj_destroy(struct mlx5dv_devx_obj *pub)
 	err = object_of(pub, &ctx, &again); /* another thread may have been faster */
 	if (!err && again != obj)
 		err = ENOENT;
+	if (!err)
+		err = soft_child_destroy(ctx, &obj->child);
 	if (err)
-		goto unlock;
-	/* The kernel's destroys succeed on a device that is gone. */
-	if (!atomic_load(&ctx->dev->removed)) {
-		err = soft_command(ctx->dev, ctx->uid, obj->child.destroy, sizeof(obj->child.destroy), out, sizeof(out));
-		if (!err)
-			err = soft_status(out);
-		if (err && !(err == EIO && atomic_load(&ctx->dev->removed)))
-			goto unlock;
-	}
-	soft_child_end(ctx, &((struct soft_obj *)pub)->child, &obj->child); /* the lock stays with the dead */
-	return 0;
-
-unlock:
-	atomic_store(&obj->lock, 0);
+		atomic_store(&obj->lock, 0);
+	else
+		soft_child_end(ctx, &((struct soft_obj *)pub)->child, &obj->child); /* the lock stays with the dead */
 	return err;
 }

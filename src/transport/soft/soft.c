@@ -70,4 +70,10 @@ const struct odx_transport_ops odx_soft_transport = {
 	.subscribe = soft_subscribe,
 	.event_get = soft_channel_get,
 	.async_get = soft_async_get,
+	.owns_msi = soft_owns_msi,
+	.msi_alloc = soft_msi_alloc,
+	.msi_free = soft_msi_free,
+	.owns_eq = soft_owns_eq,
+	.eq_create = soft_eq_create,
+	.eq_destroy = soft_eq_destroy,
 };

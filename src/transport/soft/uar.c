@@ -260,6 +260,17 @@ void soft_uar_free(struct mlx5dv_devx_uar *pub)
 }
 
 /* The page is memory of this process: there is nothing that another device could reach by a dma-buf. */
+uint8_t *soft_uar_base(struct soft_context *ctx, uint32_t page_id)
+{
+	struct soft_uar_page *p;
+
+	pthread_mutex_lock(&ctx->uars.lock);
+	for (p = ctx->uars.pages; p && p->id != page_id; p = p->next)
+		;
+	pthread_mutex_unlock(&ctx->uars.lock);
+	return p ? p->base : NULL;
+}
+
 int soft_uar_export(struct mlx5dv_devx_uar *pub)
 {
 	errno = holder((struct soft_uar *)pub) ? EOPNOTSUPP : EBADF;

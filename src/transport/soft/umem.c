@@ -221,7 +221,6 @@ int soft_umem_dereg(struct mlx5dv_devx_umem *pub)
 {
 	struct soft_umem *u, *again;
 	struct soft_context *ctx;
-	uint8_t out[PRM_HDR_SZ] = { 0 };
 	int idle = 0, err = soft_umem_real(pub, &ctx, &u);
 
 	if (err)
@@ -231,19 +230,11 @@ int soft_umem_dereg(struct mlx5dv_devx_umem *pub)
 	err = soft_umem_real(pub, &ctx, &again); /* another thread may have been faster */
 	if (!err && again != u)
 		err = ENOENT;
+	if (!err)
+		err = soft_child_destroy(ctx, &u->child);
 	if (err)
-		goto unlock;
-	if (!atomic_load(&ctx->dev->removed)) {
-		err = soft_command(ctx->dev, ctx->uid, u->child.destroy, sizeof(u->child.destroy), out, sizeof(out));
-		if (!err)
-			err = soft_status(out);
-		if (err && !(err == EIO && atomic_load(&ctx->dev->removed)))
-			goto unlock;
-	}
-	soft_child_end(ctx, &((struct soft_umem *)pub)->child, &u->child); /* busy it stays */
-	return 0;
-
-unlock:
-	atomic_store(&u->busy, 0);
+		atomic_store(&u->busy, 0);
+	else
+		soft_child_end(ctx, &((struct soft_umem *)pub)->child, &u->child); /* busy it stays */
 	return err;
 }
