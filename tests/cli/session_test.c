@@ -10,7 +10,9 @@
 #include <cmocka.h>
 
 #include <opendevx/opendevx.h>
+#include <netinet/in.h>
 #include <opendevx/soft.h>
+#include <pcap/dlt.h>
 
 #include "devx.h"
 #include "session.h"
@@ -176,12 +178,119 @@ static void unknown_counter(void **state)
 	end(f);
 }
 
+/* An IPv4 packet of 28 bytes, at an offset of a frame of 64, and its flow. */
+static void packet(uint8_t frame[64], size_t at, struct flow_key *key, uint8_t proto, uint8_t host)
+{
+	uint8_t ip[28] = { 0x45, 0, 0, 28, 0, 0, 0, 0, 64, proto, 0, 0, 10, 0, 0, host, 10, 0, 0, 1, 0x10, 0, 0, 53, 0, 8, 0, 0 };
+
+	memset(frame, 0, 64);
+	memcpy(frame + at, ip, sizeof(ip));
+	memset(key, 0, sizeof(*key));
+	key->family = 4;
+	key->proto = proto;
+	memcpy(key->src, ip + 12, 4);
+	memcpy(key->dst, ip + 16, 4);
+	if (flow_has_ports(proto)) {
+		key->sport = 0x1000;
+		key->dport = 53;
+	}
+}
+
+/* Frames with link headers of several kinds, as they are and longer on the wire than captured. SCTP has no entry. */
+static void frames_through_the_device(void **state)
+{
+	static const struct { int dlt; size_t at; uint8_t proto; } kinds[] = {
+		{ DLT_EN10MB, 14, IPPROTO_UDP }, { DLT_EN10MB, 14, IPPROTO_TCP }, { DLT_EN10MB, 14, IPPROTO_ICMP }, { DLT_RAW, 0, IPPROTO_UDP },
+		{ DLT_EN10MB, 22, IPPROTO_UDP }, { DLT_LINUX_SLL, 16, IPPROTO_TCP }, { DLT_RAW, 0, IPPROTO_SCTP },
+	};
+	enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
+	struct ibv_device *dev = odx_soft_create("seed=7");
+	struct session_counter values[KINDS];
+	struct flow_key keys[KINDS];
+	uint32_t ids[KINDS];
+	uint8_t frame[64];
+	struct session s;
+
+	said[0] = 0;
+	assert_true(session_open(&s, ibv_get_device_name(dev), 4));
+	for (uint8_t i = 0; i < KINDS; i++) {
+		packet(frame, kinds[i].at, &keys[i], kinds[i].proto, i);
+		assert_true(session_flow(&s, &keys[i], &ids[i]));
+	}
+	for (uint8_t i = 0; i < KINDS; i++) {
+		packet(frame, kinds[i].at, &keys[i], kinds[i].proto, i);
+		if (kinds[i].at == 14)
+			frame[12] = 8;
+		for (uint32_t k = 0; k < i + 1u; k++) {
+			struct session_frame f = { .data = frame, .caplen = 64, .ip_at = kinds[i].at, .wire = k ? 1000 : 20, .dlt = kinds[i].dlt };
+
+			assert_true(session_arrive(&s, &keys[i], ids[i], &f));
+		}
+	}
+	assert_true(session_read(&s, values));
+	for (uint32_t i = 0; i < KINDS; i++) {
+		assert_int_equal(values[i].packets, i + 1);
+		assert_int_equal(values[i].octets, 20 + i * 1000);
+	}
+	assert_string_equal(said, "");
+	assert_true(session_close(&s));
+	assert_int_equal(odx_soft_destroy(dev), 0);
+}
+
+/* Every command of steering is refused once: told, and nothing is left behind. */
+static void refused_steering(void **state)
+{
+	static const char *const rules[] = {
+		"opcode=0x930 nth=1 status=0xf syndrome=0x77", "opcode=0x930 nth=4 status=0xf syndrome=0x77",
+		"opcode=0x933 nth=1 status=0xf syndrome=0x77", "opcode=0x933 nth=2 status=0xf syndrome=0x77",
+		"opcode=0x933 nth=5 status=0xf syndrome=0x77", "opcode=0x936 nth=3 status=0xf syndrome=0x77",
+		"opcode=0x936 nth=7 status=0xf syndrome=0x77",
+	};
+	struct flow_key key;
+	uint8_t frame[64];
+	struct session s;
+	uint32_t id;
+
+	packet(frame, 14, &key, IPPROTO_UDP, 9);
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+		struct ibv_device *dev = odx_soft_create("seed=7");
+
+		said[0] = 0;
+		assert_true(session_open(&s, ibv_get_device_name(dev), 4));
+		assert_int_equal(odx_soft_fault(dev, rules[i]), 0);
+		assert_false(session_flow(&s, &key, &id));
+		assert_non_null(strstr(said, "status 0xf"));
+		assert_non_null(strstr(said, "syndrome 0x77"));
+		assert_true(session_close(&s));
+		assert_int_equal(odx_soft_destroy(dev), 0);
+	}
+}
+
+/* What cannot be given back is told, and the context takes it with it. */
+static void entry_stays(void **state)
+{
+	struct ibv_device *dev = odx_soft_create("seed=7");
+	struct flow_key key;
+	uint8_t frame[64];
+	struct session s;
+	uint32_t id;
+
+	packet(frame, 14, &key, IPPROTO_UDP, 9);
+	assert_true(session_open(&s, ibv_get_device_name(dev), 4));
+	assert_true(session_flow(&s, &key, &id));
+	assert_int_equal(odx_soft_fault(dev, "opcode=0x938 nth=1 status=0x6 syndrome=0x77"), 0);
+	assert_false(session_close(&s));
+	assert_non_null(strstr(said, "cannot give back"));
+	assert_int_equal(odx_soft_destroy(dev), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(counts), cmocka_unit_test(counts_out_of_order), cmocka_unit_test(percentiles_are_times),
 		cmocka_unit_test(failed_query), cmocka_unit_test(hanging_query), cmocka_unit_test(no_more_counters),
 		cmocka_unit_test(removed_device), cmocka_unit_test(unknown_device), cmocka_unit_test(unknown_counter),
+		cmocka_unit_test(frames_through_the_device), cmocka_unit_test(refused_steering), cmocka_unit_test(entry_stays),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
