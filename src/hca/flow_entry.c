@@ -130,7 +130,7 @@ static enum syn find_dests(struct hca *h, struct call *c, const struct flow_tabl
 		if (type == DEST_TIR && t->type == FT_NIC_RX) {
 			a->item[i].to = steer_find(h, OBJ_TIR, id, c->uid);
 			if (!a->item[i].to)
-				return SYN_FTE_TIR;
+				return SYN_TIR;
 			continue;
 		}
 		if (type != DEST_FLOW_TABLE)

@@ -121,8 +121,8 @@ enum hca_raised hca_event(struct hca *h, uint16_t made_by, uint32_t id, uint16_t
 struct hca_packet {
 	bool link_down;     /* of the port: then nothing arrives */
 	uint32_t walks;     /* the root's, or one for each user context that has a receive table */
-	uint32_t delivered; /* of them: to a TIR or more; and so on */
-	uint32_t dropped, allowed, missed;
+	uint32_t delivered; /* of them: to a TIR or more */
+	uint32_t dropped, allowed, missed; /* how the ways ended that did not end at TIRs */
 	uint32_t n_tirs;    /* altogether */
 	uint32_t tirn[HCA_PACKET_TIRS]; /* the first of them */
 };

@@ -31,7 +31,6 @@ static void deliver(struct hca_packet *r, uint32_t tirn)
 static struct flow_table *act(struct hca *h, struct frame *f, const struct fte_actions *a, struct hca_packet *r)
 {
 	struct flow_table *next = NULL;
-	uint32_t tirs = 0;
 
 	/* Counters see the packet as it came to the entry. */
 	for (uint32_t i = a->n_dests; i < a->n_dests + a->n_counters; i++) {
@@ -47,20 +46,17 @@ static struct flow_table *act(struct hca *h, struct frame *f, const struct fte_a
 		return NULL;
 	}
 	for (uint32_t i = 0; i < a->n_dests; i++) {
-		if (a->item[i].to->type == OBJ_FLOW_TABLE) {
+		if (a->item[i].to->type == OBJ_FLOW_TABLE)
 			next = (struct flow_table *)a->item[i].to;
-		} else {
+		else
 			deliver(r, a->item[i].to->id);
-			tirs++;
-		}
 	}
-	if (tirs)
-		r->delivered++;
 	return next;
 }
 
 static void walk(struct hca *h, const struct flow_table *t, const uint8_t *data, uint32_t len, struct hca_packet *r)
 {
+	const uint32_t tirs = r->n_tirs;
 	struct frame f;
 
 	f.p = data;
@@ -78,6 +74,7 @@ static void walk(struct hca *h, const struct flow_table *t, const uint8_t *data,
 			r->missed += !t;
 		}
 	}
+	r->delivered += r->n_tirs > tirs;
 }
 
 bool hca_packet(struct hca *h, const void *frame, size_t len, uint32_t port, struct hca_packet *r)

@@ -101,6 +101,7 @@ int run_flow_tests(void);
 int run_reformat_tests(void);
 int run_parse_tests(void);
 int run_packet_tests(void);
+int run_change_tests(void);
 
 /* Events and doorbells. */
 int run_uar_tests(void);

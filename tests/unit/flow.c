@@ -246,3 +246,55 @@ void pkt_eth(struct pkt *p, const char *type)
 	pkt_raw(p, "0a0000000001 0a0000000002");
 	pkt_raw(p, type);
 }
+
+uint32_t group_by(struct dev *d, uint16_t uid, uint32_t table, uint32_t start, uint32_t end, uint8_t enable, uint32_t at,
+			 uint32_t width)
+{
+	struct prm_box all;
+	struct cmd c;
+
+	group_cmd(&c, uid, table, start, end);
+	SET(&c, create_flow_group_in, match_criteria_enable, enable);
+	all = PRM_SUB(&c.i, create_flow_group_in, match_criteria);
+	prm_set(&all, at, width, UINT64_MAX);
+	cmd_ok(d, &c);
+	return (uint32_t)OUT(&c, create_flow_group_out, group_id);
+}
+
+uint32_t entry_of(struct dev *d, struct cmd *c, uint16_t uid, uint32_t table, uint32_t group, uint32_t index, uint32_t at,
+			 uint32_t width, uint64_t value)
+{
+	struct prm_box ctx, all;
+
+	entry_cmd(c, uid, table, group, index);
+	ctx = entry_ctx(c);
+	all = PRM_SUB(&ctx, flow_context, match_value);
+	prm_set(&all, at, width, value);
+	return new_counter(d, uid);
+}
+
+uint32_t add_entry(struct dev *d, uint16_t uid, uint32_t table, uint32_t group, uint32_t index, uint32_t at, uint32_t width,
+			  uint64_t value)
+{
+	struct cmd c;
+	uint32_t counter = entry_of(d, &c, uid, table, group, index, at, width, value);
+
+	entry_action(&c, FTE_DROP | FTE_COUNT);
+	entry_counter(&c, counter);
+	cmd_ok(d, &c);
+	return counter;
+}
+
+void pkt_send(struct dev *d, const struct pkt *p, struct hca_packet *r)
+{
+	assert_true(hca_packet(d->h, p->b, p->n, 1, r));
+}
+
+void pkt_udp(struct pkt *p, const char *dport)
+{
+	p->n = 0;
+	pkt_eth(p, IPV4);
+	pkt_raw(p, IP4("11") "1389");
+	pkt_raw(p, dport);
+	pkt_raw(p, "0000 0000");
+}

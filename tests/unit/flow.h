@@ -69,4 +69,20 @@ void pkt_eth(struct pkt *p, const char *type);
 #define MISC_1 PRM_F_fte_match_param__misc_parameters
 #define MISC_3 PRM_F_fte_match_param__misc_parameters_3
 
+#define AT(section, field) AT_(section, field)
+#define AT_(section, section_width, bit, width) (section) + (bit), (width)
+#define DPORT AT(OUTER, L2_4(udp_dport))
+
+/* A group over one field of the criteria, all of its bits. */
+uint32_t group_by(struct dev *d, uint16_t uid, uint32_t table, uint32_t start, uint32_t end, uint8_t enable, uint32_t at,
+		  uint32_t width);
+/* An entry of such a group, ready to run, and a new counter, which is not in it yet. */
+uint32_t entry_of(struct dev *d, struct cmd *c, uint16_t uid, uint32_t table, uint32_t group, uint32_t index, uint32_t at,
+		  uint32_t width, uint64_t value);
+/* An entry that drops and counts; its counter. */
+uint32_t add_entry(struct dev *d, uint16_t uid, uint32_t table, uint32_t group, uint32_t index, uint32_t at, uint32_t width,
+		   uint64_t value);
+void pkt_send(struct dev *d, const struct pkt *p, struct hca_packet *r);
+void pkt_udp(struct pkt *p, const char *dport);
+
 #endif

@@ -304,7 +304,7 @@ static void bad_entries(void **state)
 		cmd_refused(d, &c, actions[i].why);
 	}
 	static const struct { uint32_t type; enum syn why; } types[] = {
-		{ 0, SYN_FTE_DEST_TYPE }, { 6, SYN_FTE_DEST_TYPE }, { DEST_TIR, SYN_FTE_TIR }, { DEST_TABLE, SYN_FT },
+		{ 0, SYN_FTE_DEST_TYPE }, { 6, SYN_FTE_DEST_TYPE }, { DEST_TIR, SYN_TIR }, { DEST_TABLE, SYN_FT },
 	};
 	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
 		entry_cmd(&c, uid, table, group, 0);

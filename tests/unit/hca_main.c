@@ -35,7 +35,7 @@ int main(void)
 		/* Transport and queues. */
 		failed += run_tis_tests() + run_tir_tests() + run_rq_tests() + run_srq_tests();
 		/* Steering. */
-		failed += run_flow_tests() + run_reformat_tests() + run_parse_tests() + run_packet_tests();
+		failed += run_flow_tests() + run_reformat_tests() + run_parse_tests() + run_packet_tests() + run_change_tests();
 
 		/* Events and doorbells. */
 		failed += run_uar_tests();

@@ -1,65 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Packets on their way through receive tables: which entry matches, and what entries do. */
+/* Packets on their way through receive tables: which entry matches, and where they end. */
 #include "flow.h"
-
-/* A table with one group over the given criteria field, all of its bits. */
-static uint32_t group_by(struct dev *d, uint16_t uid, uint32_t table, uint32_t start, uint32_t end, uint8_t enable, uint32_t at,
-			 uint32_t width)
-{
-	struct prm_box all;
-	struct cmd c;
-
-	group_cmd(&c, uid, table, start, end);
-	SET(&c, create_flow_group_in, match_criteria_enable, enable);
-	all = PRM_SUB(&c.i, create_flow_group_in, match_criteria);
-	prm_set(&all, at, width, UINT64_MAX);
-	cmd_ok(d, &c);
-	return (uint32_t)OUT(&c, create_flow_group_out, group_id);
-}
-
-#define AT(section, field) AT_(section, field)
-#define AT_(section, section_width, bit, width) (section) + (bit), (width)
-
-/* An entry of that group, which counts and does what else it is asked. */
-static uint32_t entry_of(struct dev *d, struct cmd *c, uint16_t uid, uint32_t table, uint32_t group, uint32_t index, uint32_t at,
-			 uint32_t width, uint64_t value)
-{
-	struct prm_box ctx, all;
-
-	entry_cmd(c, uid, table, group, index);
-	ctx = entry_ctx(c);
-	all = PRM_SUB(&ctx, flow_context, match_value);
-	prm_set(&all, at, width, value);
-	return new_counter(d, uid);
-}
-
-static uint32_t add_entry(struct dev *d, uint16_t uid, uint32_t table, uint32_t group, uint32_t index, uint32_t at, uint32_t width,
-			  uint64_t value)
-{
-	struct cmd c;
-	uint32_t counter = entry_of(d, &c, uid, table, group, index, at, width, value);
-
-	entry_action(&c, FTE_DROP | FTE_COUNT);
-	entry_counter(&c, counter);
-	cmd_ok(d, &c);
-	return counter;
-}
-
-static void send(struct dev *d, const struct pkt *p, struct hca_packet *r)
-{
-	assert_true(hca_packet(d->h, p->b, p->n, 1, r));
-}
-
-static void udp(struct pkt *p, const char *dport)
-{
-	p->n = 0;
-	pkt_eth(p, IPV4);
-	pkt_raw(p, IP4("11") "1389");
-	pkt_raw(p, dport);
-	pkt_raw(p, "0000 0000");
-}
-
-#define DPORT AT(OUTER, L2_4(udp_dport))
+#include "tests_queues.h"
 
 static void order_and_miss(void **state)
 {
@@ -78,8 +20,8 @@ static void order_and_miss(void **state)
 	second = add_entry(d, uid, low, g_high, 550, DPORT, 53);
 	first = add_entry(d, uid, low, g_high, 510, DPORT, 53);
 	twice = add_entry(d, uid, low, g_high, 560, DPORT, 53);
-	udp(&p, "0035");
-	send(d, &p, &r);
+	pkt_udp(&p, "0035");
+	pkt_send(d, &p, &r);
 	assert_int_equal(r.walks, 1);
 	assert_int_equal(r.dropped, 1);
 	assert_int_equal(counted(d, uid, first, false), 1);
@@ -87,22 +29,22 @@ static void order_and_miss(void **state)
 	assert_int_equal(counted(d, uid, second, false), 0);
 	entry_end(&c, uid, low, 510);
 	cmd_ok(d, &c);
-	send(d, &p, &r);
+	pkt_send(d, &p, &r);
 	assert_int_equal(counted(d, uid, second, false), 1);
 	entry_end(&c, uid, low, 550);
 	cmd_ok(d, &c);
-	send(d, &p, &r);
+	pkt_send(d, &p, &r);
 	assert_int_equal(counted(d, uid, twice, false), 1);
 	/* A group of lower indices comes first, though it was made later. */
 	by_type = add_entry(d, uid, low, g_low, 150, AT(OUTER, L2_4(ethertype)), 0x0800);
-	send(d, &p, &r);
+	pkt_send(d, &p, &r);
 	assert_int_equal(counted(d, uid, by_type, false), 1);
 	assert_int_equal(counted(d, uid, twice, false), 1);
 	entry_end(&c, uid, low, 150);
 	cmd_ok(d, &c);
 	/* A miss ends, or goes on where the table says. */
-	udp(&p, "0036");
-	send(d, &p, &r);
+	pkt_udp(&p, "0036");
+	pkt_send(d, &p, &r);
 	assert_int_equal(r.missed, 1);
 	assert_int_equal(r.dropped + r.delivered + r.allowed, 0);
 	missed = add_entry(d, uid, high, g_next, 3, DPORT, 54);
@@ -113,11 +55,11 @@ static void order_and_miss(void **state)
 	PRM_SET(&ctx, flow_table_context, table_miss_action, 1);
 	PRM_SET(&ctx, flow_table_context, table_miss_id, high);
 	cmd_ok(d, &c);
-	send(d, &p, &r);
+	pkt_send(d, &p, &r);
 	assert_int_equal(r.missed, 0);
 	assert_int_equal(counted(d, uid, missed, false), 1);
-	udp(&p, "0037");
-	send(d, &p, &r);
+	pkt_udp(&p, "0037");
+	pkt_send(d, &p, &r);
 	assert_int_equal(r.missed, 1);
 }
 
@@ -134,8 +76,8 @@ static void where_it_begins(void **state)
 	struct cmd c;
 
 	assert_true(tx);
-	udp(&p, "0035");
-	send(d, &p, &r);
+	pkt_udp(&p, "0035");
+	pkt_send(d, &p, &r);
 	assert_int_equal(r.walks, 2); /* each user's first table, the driver's not */
 	assert_int_equal(counted(d, one, of_late, false), 1);
 	assert_int_equal(counted(d, two, of_two, false), 1);
@@ -144,7 +86,7 @@ static void where_it_begins(void **state)
 	uint32_t lower = new_table(d, one, FT_NIC_RX, 8), same = new_table(d, one, FT_NIC_RX, 8);
 
 	assert_true(same);
-	send(d, &p, &r);
+	pkt_send(d, &p, &r);
 	assert_int_equal(r.missed, 1);
 	assert_int_equal(counted(d, one, of_late, false), 1);
 	table_end(&c, one, FT_NIC_RX, lower);
@@ -155,13 +97,13 @@ static void where_it_begins(void **state)
 	CMD(&c, SET_FLOW_TABLE_ROOT, 0, set_flow_table_root);
 	SET(&c, set_flow_table_root_in, table_id, drv);
 	cmd_ok(d, &c);
-	send(d, &p, &r);
+	pkt_send(d, &p, &r);
 	assert_int_equal(r.walks, 1);
 	assert_int_equal(counted(d, 0, of_drv, false), 1);
 	assert_int_equal(counted(d, one, of_late, false), 1);
 	cmd_op_mod(&c, 1);
 	cmd_ok(d, &c);
-	send(d, &p, &r);
+	pkt_send(d, &p, &r);
 	assert_int_equal(counted(d, one, of_late, false), 2);
 
 	assert_false(hca_packet(d->h, p.b, 13, 1, &r));
@@ -170,247 +112,8 @@ static void where_it_begins(void **state)
 	assert_false(hca_packet(d->h, p.b, p.n, 2, &r));
 }
 
-/*
- * A first table whose only entry changes every packet and sends it on; in the second one an entry for each of the values
- * that a field may then have.
- */
-struct change {
-	struct dev *d;
-	uint16_t uid;
-	uint32_t first, second, group, next_group;
-	struct cmd c;
-	struct pkt p;
-};
-
-static void change_begin(struct change *t, struct dev *d, uint8_t enable, uint32_t at, uint32_t width)
-{
-	struct prm_box ctx;
-	struct cmd c;
-
-	t->d = d;
-	t->uid = new_uid(d);
-	t->p.n = 0;
-	table_cmd(&c, t->uid, FT_NIC_RX, 0);
-	ctx = PRM_SUB(&c.i, create_flow_table_in, flow_table_context);
-	PRM_SET(&ctx, flow_table_context, reformat_en, 1);
-	PRM_SET(&ctx, flow_table_context, decap_en, 1);
-	cmd_ok(d, &c);
-	t->first = (uint32_t)OUT(&c, create_flow_table_out, table_id);
-	t->second = new_table(d, t->uid, FT_NIC_RX, 1);
-	t->group = new_group(d, t->uid, t->first, 0, 0);
-	t->next_group = group_by(d, t->uid, t->second, 0, 99, enable, at, width);
-	entry_cmd(&t->c, t->uid, t->first, t->group, 0);
-}
-
-/* Sends the packet on with that action. False: it was lost. octets: of the packet as the second table sees it. */
-static bool change_end(struct change *t, uint32_t action, uint32_t at, uint32_t width, uint64_t value, uint64_t *octets)
-{
-	uint32_t counter = add_entry(t->d, t->uid, t->second, t->next_group, 0, at, width, value);
-	struct hca_packet r;
-
-	entry_action(&t->c, action | FTE_FWD);
-	entry_dest(&t->c, DEST_TABLE, t->second);
-	cmd_ok(t->d, &t->c);
-	send(t->d, &t->p, &r);
-	assert_int_equal(r.walks, 1);
-	*octets = counted(t->d, t->uid, counter, true);
-	/* Away again, so that the next one is alone. */
-	entry_end(&t->c, t->uid, t->first, 0);
-	cmd_ok(t->d, &t->c);
-	group_end(&t->c, t->uid, t->first, t->group);
-	cmd_ok(t->d, &t->c);
-	table_end(&t->c, t->uid, FT_NIC_RX, t->first);
-	cmd_ok(t->d, &t->c);
-	entry_end(&t->c, t->uid, t->second, 0);
-	cmd_ok(t->d, &t->c);
-	group_end(&t->c, t->uid, t->second, t->next_group);
-	cmd_ok(t->d, &t->c);
-	table_end(&t->c, t->uid, FT_NIC_RX, t->second);
-	cmd_ok(t->d, &t->c);
-	if (counted(t->d, t->uid, counter, false) == 1)
-		return true;
-	assert_int_equal(r.dropped + r.missed, 1);
-	return false;
-}
-
-static void vlan_actions(void **state)
-{
-	struct dev *d = *state;
-	struct prm_box ctx, tag;
-	struct change t;
-	uint64_t octets;
-
-	change_begin(&t, d, 1, AT(OUTER, L2_4(first_vid)));
-	udp(&t.p, "0035");
-	ctx = entry_ctx(&t.c);
-	tag = PRM_SUB(&ctx, flow_context, push_vlan);
-	PRM_SET(&tag, vlan, ethtype, 0x8100);
-	PRM_SET(&tag, vlan, vid, 77);
-	assert_true(change_end(&t, FTE_VLAN_PUSH, AT(OUTER, L2_4(first_vid)), 77, &octets));
-	assert_int_equal(octets, t.p.n + 4);
-
-	change_begin(&t, d, 2, AT(MISC_1, MISC(outer_second_vid)));
-	udp(&t.p, "0035");
-	ctx = entry_ctx(&t.c);
-	tag = PRM_SUB(&ctx, flow_context, push_vlan);
-	PRM_SET(&tag, vlan, ethtype, 0x88a8);
-	PRM_SET(&tag, vlan, vid, 77);
-	tag = PRM_SUB(&ctx, flow_context, push_vlan_2);
-	PRM_SET(&tag, vlan, ethtype, 0x8100);
-	PRM_SET(&tag, vlan, vid, 78);
-	assert_true(change_end(&t, FTE_VLAN_PUSH | FTE_VLAN_PUSH_2, AT(MISC_1, MISC(outer_second_vid)), 78, &octets));
-	assert_int_equal(octets, t.p.n + 8);
-
-	for (int tags = 0; tags < 3; tags++) {
-		change_begin(&t, d, 1, AT(OUTER, L2_4(first_vid)));
-		pkt_eth(&t.p, tags == 2 ? "88a8 0005 8100 0006" : tags ? "8100 0006" : "");
-		pkt_raw(&t.p, IPV4 IP4("11") UDP("0035"));
-		assert_int_equal(change_end(&t, FTE_VLAN_POP, AT(OUTER, L2_4(first_vid)), tags == 2 ? 6 : 0, &octets), tags > 0);
-		if (tags)
-			assert_int_equal(octets, t.p.n - 4);
-	}
-	change_begin(&t, d, 1, AT(OUTER, L2_4(udp_dport)));
-	pkt_eth(&t.p, "88a8 0005 8100 0006");
-	pkt_raw(&t.p, IPV4 IP4("11") UDP("0035"));
-	assert_true(change_end(&t, FTE_VLAN_POP | FTE_VLAN_POP_2, AT(OUTER, L2_4(udp_dport)), 0x35, &octets));
-	assert_int_equal(octets, t.p.n - 8);
-}
-
-static bool modified(struct dev *d, struct cmd *modify, const char *packet, uint8_t enable, uint32_t at, uint32_t width, uint64_t value)
-{
-	struct prm_box ctx;
-	struct change t;
-	uint64_t octets;
-	uint32_t id;
-
-	change_begin(&t, d, enable, at, width);
-	pkt_raw(&t.p, packet);
-	prm_set(&modify->i, 16, 16, t.uid);
-	id = made_modify(d, modify);
-	ctx = entry_ctx(&t.c);
-	PRM_SET(&ctx, flow_context, modify_header_id, id);
-	return change_end(&t, FTE_MODIFY, at, width, value, &octets) && octets == t.p.n;
-}
-
-static void modify_actions(void **state)
-{
-#define V4 "0a0000000001 0a0000000002" IPV4 IP4("06") TCP
-/* The last 32 bits of an address. */
-#define LAST_32(bit, width) (bit) + 96, 32
-#define LAST_32_(...) LAST_32(__VA_ARGS__)
-#define SRC_32 LAST_32_(AT(OUTER, L2_4(src_ipv4_src_ipv6)))
-#define DST_32 LAST_32_(AT(OUTER, L2_4(dst_ipv4_dst_ipv6)))
-#define V6 "0a0000000001 0a0000000002" IPV6 IP6("11") UDP("0035")
-	static const struct {
-		uint32_t kind, field, offset, length, data;
-		const char *packet;
-		uint32_t at, width;
-		uint64_t value;
-	} cases[] = {
-		{ 1, 0x01, 0, 0, 0x11223344, V4, AT(OUTER, L2_4(smac_47_16)), 0x11223344 },
-		{ 1, 0x02, 0, 16, 0x1122, V4, AT(OUTER, L2_4(smac_15_0)), 0x1122 },
-		{ 1, 0x04, 8, 8, 0xee, V4, AT(OUTER, L2_4(dmac_47_16)), 0x0a00ee00 },
-		{ 1, 0x05, 0, 16, 0x1122, V4, AT(OUTER, L2_4(dmac_15_0)), 0x1122 },
-		{ 1, 0x03, 0, 16, 0x1234, V4, AT(OUTER, L2_4(ethertype)), 0x1234 },
-		{ 1, 0x06, 0, 6, 0x3f, V4, AT(OUTER, L2_4(ip_dscp)), 0x3f },
-		{ 1, 0x06, 0, 6, 0x15, V6, AT(OUTER, L2_4(ip_dscp)), 0x15 },
-		{ 1, 0x73, 0, 2, 1, V6, AT(OUTER, L2_4(ip_ecn)), 1 },
-		{ 1, 0x07, 0, 9, 0x101, V4, AT(OUTER, L2_4(tcp_flags)), 0x101 },
-		{ 1, 0x08, 0, 16, 1, V4, AT(OUTER, L2_4(tcp_sport)), 1 },
-		{ 2, 0x09, 0, 0, 0xffff, V4, AT(OUTER, L2_4(tcp_dport)), 0x4f }, /* one less: a port has 16 bits */
-		{ 2, 0x0a, 0, 0, 0xffffffff, V4, AT(OUTER, L2_4(ttl_hoplimit)), 0x3f },
-		{ 2, 0x47, 0, 0, 1, V6, AT(OUTER, L2_4(ttl_hoplimit)), 0 },
-		{ 1, 0x0b, 0, 16, 7, V6, AT(OUTER, L2_4(udp_sport)), 7 },
-		{ 1, 0x0c, 4, 4, 0xf, V6, AT(OUTER, L2_4(udp_dport)), 0xf5 },
-		{ 1, 0x15, 0, 0, 0x0a000001, V4, SRC_32, 0x0a000001 },
-		{ 1, 0x16, 0, 0, 0x0a000001, V4, DST_32, 0x0a000001 },
-		{ 1, 0x10, 0, 0, 0xabcdef01, V6, SRC_32, 0xabcdef01 },
-		{ 1, 0x14, 0, 0, 0xabcdef01, V6, DST_32, 0xabcdef01 },
-		/* What the packet does not have is left alone. */
-		{ 1, 0x0c, 0, 16, 9, V4, AT(OUTER, L2_4(tcp_dport)), 0x50 },
-		{ 1, 0x17, 0, 12, 9, V4, AT(OUTER, L2_4(first_vid)), 0 },
-		{ 1, 0x17, 0, 12, 9, "0a0000000001 0a0000000002 8100e001" IPV4 IP4("06") TCP, AT(OUTER, L2_4(first_vid)), 9 },
-		{ 1, 0x54, 0, 0, 0xcafe, V4, AT(PRM_F_fte_match_param__misc_parameters_2, PRM_F_fte_match_set_misc2__metadata_reg_c_3), 0xcafe },
-	};
-	struct dev *d = *state;
-	struct cmd c;
-
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		modify_cmd(&c, 0, FT_NIC_RX);
-		if (cases[i].kind == 1)
-			modify_set(&c, cases[i].field, cases[i].offset, cases[i].length, cases[i].data);
-		else
-			modify_add(&c, cases[i].field, cases[i].data);
-		assert_true(modified(d, &c, cases[i].packet, cases[i].field == 0x54 ? 8 : 1, cases[i].at, cases[i].width, cases[i].value));
-	}
-	/* Copies, one after the other: a port to a register, and part of it back into another port. */
-	modify_cmd(&c, 0, FT_NIC_RX);
-	modify_copy(&c, 0x08, 0, 16, 0x51, 8);
-	modify_copy(&c, 0x51, 8, 8, 0x09, 8);
-	assert_true(modified(d, &c, V4, 1, AT(OUTER, L2_4(tcp_dport)), 0x8850));
-}
-
-static bool reformatted(struct dev *d, uint32_t type, uint32_t anchor, uint32_t offset, const char *data, uint32_t size,
-			const char *packet, uint8_t enable, uint32_t at, uint32_t width, uint64_t value, int grown)
-{
-	struct prm_box ctx;
-	struct pkt bytes = { .n = 0 };
-	struct change t;
-	uint64_t octets;
-	struct cmd c;
-	bool there;
-
-	change_begin(&t, d, enable, at, width);
-	pkt_raw(&t.p, packet);
-	if (data)
-		pkt_raw(&bytes, data);
-	reformat_cmd(&c, t.uid, type, data ? bytes.b : NULL, data ? bytes.n : size);
-	ctx = prm_out(c.in + 28, 6);
-	PRM_SET(&ctx, packet_reformat_context_in, reformat_param_0, anchor);
-	PRM_SET(&ctx, packet_reformat_context_in, reformat_param_1, offset);
-	cmd_ok(d, &c);
-	ctx = entry_ctx(&t.c);
-	PRM_SET(&ctx, flow_context, packet_reformat_id, OUT(&c, alloc_packet_reformat_context_out, packet_reformat_id));
-	there = change_end(&t, FTE_REFORMAT, at, width, value, &octets);
-	if (there)
-		assert_int_equal(octets, (int)t.p.n + grown);
-	return there;
-}
-
 #define MACS "0a0000000001 0a0000000002"
-#define VXLAN_OUT MACS IPV4 IP4("11") UDP("12b5") "08000000 00001200"
-
-static void reformat_actions(void **state)
-{
-	struct dev *d = *state;
-	struct change t;
-	uint64_t octets;
-
-	assert_true(reformatted(d, REFORMAT_L2_TO_L2_TUNNEL, 0, 0, VXLAN_OUT, 0, V4, 2, AT(MISC_1, MISC(vxlan_vni)), 0x12, 50));
-	assert_true(reformatted(d, REFORMAT_L2_TO_L3_TUNNEL, 0, 0, MACS IPV4 IP4("2f") "0000 0800", 0, "0a0000000001 0a0000000002 8100e001"
-				IPV4 IP4("06") TCP, 4, AT(INNER, L2_4(tcp_dport)), 0x50, 38 - 18));
-	assert_true(reformatted(d, REFORMAT_L3_TUNNEL_TO_L2, 0, 0, MACS "0000", 0, MACS IPV4 IP4("2f") "0000 86dd" IP6("11") UDP("0035"), 1,
-				AT(OUTER, L2_4(udp_dport)), 0x35, 14 - 38));
-	assert_false(reformatted(d, REFORMAT_L3_TUNNEL_TO_L2, 0, 0, MACS "0000", 0, V4, 1, AT(OUTER, L2_4(tcp_dport)), 0x50, 0));
-	/* A tag behind the addresses, as Linux' bridge offload inserts it, and away again. */
-	assert_true(reformatted(d, REFORMAT_INSERT_HDR, ANCHOR_MAC, 12, "8100 0055", 0, V4, 1, AT(OUTER, L2_4(first_vid)), 0x55, 4));
-	assert_true(reformatted(d, REFORMAT_REMOVE_HDR, ANCHOR_MAC, 12, NULL, 4, MACS "8100 0055" IPV4 IP4("06") TCP, 1,
-				AT(OUTER, L2_4(tcp_dport)), 0x50, -4));
-	assert_true(reformatted(d, REFORMAT_REMOVE_HDR, ANCHOR_VLAN, 0, NULL, 4, MACS "8100 0055" IPV4 IP4("06") TCP, 1,
-				AT(OUTER, L2_4(first_vid)), 0, -4));
-	assert_true(reformatted(d, REFORMAT_REMOVE_HDR, ANCHOR_TCP_UDP, 0, NULL, 2, V4, 1, AT(OUTER, L2_4(tcp_sport)), 0x50, -2));
-	assert_true(reformatted(d, REFORMAT_REMOVE_HDR, ANCHOR_IP, 0, NULL, 20, V4, 1, AT(OUTER, L2_4(tcp_sport)), 0, -20));
-	assert_false(reformatted(d, REFORMAT_REMOVE_HDR, ANCHOR_VLAN, 0, NULL, 4, V4, 1, AT(OUTER, L2_4(tcp_sport)), 0x1388, 0));
-	assert_false(reformatted(d, REFORMAT_REMOVE_HDR, ANCHOR_IP, 0, NULL, 100, V4, 1, AT(OUTER, L2_4(tcp_sport)), 0x1388, 0));
-
-	change_begin(&t, d, 1, AT(OUTER, L2_4(tcp_dport)));
-	pkt_raw(&t.p, VXLAN_OUT V4);
-	assert_true(change_end(&t, FTE_DECAP, AT(OUTER, L2_4(tcp_dport)), 0x50, &octets));
-	assert_int_equal(octets, t.p.n - 50);
-	change_begin(&t, d, 1, AT(OUTER, L2_4(tcp_dport)));
-	pkt_raw(&t.p, V4);
-	assert_false(change_end(&t, FTE_DECAP, AT(OUTER, L2_4(tcp_dport)), 0x50, &octets));
-}
+#define V4 MACS IPV4 IP4("06") TCP
 
 /* Only the ports that were added. */
 static void vxlan_ports(void **state)
@@ -424,18 +127,18 @@ static void vxlan_ports(void **state)
 	struct cmd c;
 
 	pkt_raw(&p, MACS IPV4 IP4("11") UDP("2118") "08000000 00001200" V4);
-	send(d, &p, &r);
+	pkt_send(d, &p, &r);
 	assert_int_equal(r.missed, 1);
 	CMD(&c, ADD_VXLAN_UDP_DPORT, uid, add_vxlan_udp_dport);
 	SET(&c, add_vxlan_udp_dport_in, vxlan_udp_port, 0x2118);
 	cmd_ok(d, &c);
-	send(d, &p, &r);
+	pkt_send(d, &p, &r);
 	assert_int_equal(r.dropped, 1);
 	assert_int_equal(counted(d, uid, counter, false), 1);
 	CMD(&c, DELETE_VXLAN_UDP_DPORT, uid, delete_vxlan_udp_dport);
 	SET(&c, delete_vxlan_udp_dport_in, vxlan_udp_port, 0x2118);
 	cmd_ok(d, &c);
-	send(d, &p, &r);
+	pkt_send(d, &p, &r);
 	assert_int_equal(r.missed, 1);
 }
 
@@ -473,11 +176,11 @@ static void many(void **state)
 		entry_end(&c, uid, table, i * 200);
 		cmd_ok(d, &c);
 	}
-	udp(&p, "0000");
+	pkt_udp(&p, "0000");
 	for (i = 1; i <= N; i++) {
 		p.b[36] = (uint8_t)(i >> 8);
 		p.b[37] = (uint8_t)i;
-		send(d, &p, &r);
+		pkt_send(d, &p, &r);
 		assert_int_equal(r.dropped, i % 2 == 0);
 	}
 	assert_int_equal(counted(d, uid, counters[0], false), N / 4);
@@ -501,24 +204,115 @@ static void allow_and_goto(void **state)
 	entry_dest(&c, DEST_TABLE, next);
 	entry_counter(&c, counter);
 	cmd_ok(d, &c);
-	udp(&p, "0035");
-	send(d, &p, &r);
+	pkt_udp(&p, "0035");
+	pkt_send(d, &p, &r);
 	assert_int_equal(r.missed, 1);
 	assert_int_equal(counted(d, uid, counter, false), 1);
 	entry_of(d, &c, uid, next, end, 0, AT(OUTER, L2_4(ip_version)), 4);
 	entry_action(&c, FTE_ALLOW);
 	cmd_ok(d, &c);
-	send(d, &p, &r);
+	pkt_send(d, &p, &r);
 	assert_int_equal(r.allowed, 1);
 	assert_int_equal(r.missed, 0);
 	assert_int_equal(counted(d, uid, counter, false), 2);
+}
+
+static uint32_t tir_of(struct base *b)
+{
+	struct prm_box ctx;
+	struct cmd c;
+
+	CMD(&c, CREATE_TIR, b->uid, create_tir);
+	ctx = PRM_SUB(&c.i, create_tir_in, ctx);
+	PRM_SET(&ctx, tirc, inline_rqn, new_rq(b));
+	PRM_SET(&ctx, tirc, transport_domain, b->td);
+	cmd_ok(b->d, &c);
+	return (uint32_t)OUT(&c, create_tir_out, tirn);
+}
+
+/* To TIRs and to a table, in the order of the list. Entries of a transmit table have none. */
+static void tirs(void **state)
+{
+	struct base b = queues_base(state);
+	uint32_t table = new_table(b.d, b.uid, FT_NIC_RX, 0), next = new_table(b.d, b.uid, FT_NIC_RX, 1), one = tir_of(&b), two = tir_of(&b);
+	uint32_t group = group_by(b.d, b.uid, table, 0, 9, 1, DPORT), last = group_by(b.d, b.uid, next, 0, 9, 1, DPORT);
+	uint32_t tx = new_table(b.d, b.uid, FT_NIC_TX, 0), tx_group;
+	struct hca_packet r;
+	struct pkt p;
+	struct cmd c;
+
+	entry_of(b.d, &c, b.uid, table, group, 0, DPORT, 53);
+	entry_action(&c, FTE_FWD);
+	entry_dest(&c, DEST_TIR, two);
+	entry_dest(&c, DEST_TABLE, next);
+	entry_dest(&c, DEST_TIR, one);
+	cmd_ok(b.d, &c);
+	pkt_udp(&p, "0035");
+	pkt_send(b.d, &p, &r);
+	assert_int_equal(r.n_tirs, 2);
+	assert_int_equal(r.tirn[0], two);
+	assert_int_equal(r.tirn[1], one);
+	assert_int_equal(r.delivered, 1);
+	assert_int_equal(r.missed, 1); /* the copy that went on */
+	entry_of(b.d, &c, b.uid, next, last, 0, DPORT, 53);
+	entry_action(&c, FTE_FWD);
+	entry_dest(&c, DEST_TIR, one);
+	cmd_ok(b.d, &c);
+	pkt_send(b.d, &p, &r);
+	assert_int_equal(r.n_tirs, 3);
+	assert_int_equal(r.missed, 0);
+	destroy(b.d, PRM_OP_DESTROY_TIR, b.uid, two, SYN_TIR_BUSY);
+	entry_end(&c, b.uid, table, 0);
+	cmd_ok(b.d, &c);
+	destroy(b.d, PRM_OP_DESTROY_TIR, b.uid, two, SYN_OK);
+	destroy(b.d, PRM_OP_DESTROY_TIR, b.uid, one, SYN_TIR_BUSY);
+
+	group_cmd(&c, b.uid, tx, 0, 0);
+	SET(&c, create_flow_group_in, table_type, FT_NIC_TX);
+	cmd_ok(b.d, &c);
+	tx_group = (uint32_t)OUT(&c, create_flow_group_out, group_id);
+	entry_cmd(&c, b.uid, tx, tx_group, 0);
+	SET(&c, set_fte_in, table_type, FT_NIC_TX);
+	entry_action(&c, FTE_FWD);
+	entry_dest(&c, DEST_TIR, one);
+	cmd_refused(b.d, &c, SYN_FTE_DEST_TYPE);
+}
+
+/* More TIRs than the result has room for: all are counted. A link that is down brings nothing. */
+static void many_tirs_and_no_link(void **state)
+{
+	struct base b = queues_base(state);
+	uint32_t table = new_table(b.d, b.uid, FT_NIC_RX, 0), next = new_table(b.d, b.uid, FT_NIC_RX, 1), tir = tir_of(&b);
+	uint32_t group = group_by(b.d, b.uid, table, 0, 9, 1, DPORT), last = group_by(b.d, b.uid, next, 0, 9, 1, DPORT);
+	struct hca_packet r;
+	struct pkt p;
+	struct cmd c;
+
+	for (int i = 0; i < 2; i++) {
+		entry_of(b.d, &c, b.uid, i ? next : table, i ? last : group, 0, DPORT, 53);
+		entry_action(&c, FTE_FWD);
+		if (!i)
+			entry_dest(&c, DEST_TABLE, next);
+		for (unsigned int k = 1; k < 1u << FTE_LOG_DESTS; k++)
+			entry_dest(&c, DEST_TIR, tir);
+		cmd_ok(b.d, &c);
+	}
+	pkt_udp(&p, "0035");
+	pkt_send(b.d, &p, &r);
+	assert_int_equal(r.n_tirs, 2 * ((1u << FTE_LOG_DESTS) - 1));
+	assert_true(r.n_tirs > HCA_PACKET_TIRS);
+	assert_int_equal(r.delivered, 1);
+	assert_true(hca_port(b.d->h, 1, false));
+	pkt_send(b.d, &p, &r);
+	assert_true(r.link_down);
+	assert_int_equal(r.walks + r.n_tirs, 0);
 }
 
 int run_packet_tests(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, dev_setup, dev_teardown)
 	const struct CMUnitTest tests[] = { T(order_and_miss), T(where_it_begins),
-		T(vlan_actions), T(modify_actions), T(reformat_actions), T(vxlan_ports), T(many), T(allow_and_goto) };
+		T(vxlan_ports), T(many), T(allow_and_goto), T(tirs), T(many_tirs_and_no_link) };
 
 	return cmocka_run_group_tests_name("packet", tests, NULL, NULL);
 }
