@@ -15,6 +15,8 @@
 #define TSARS (1 << 0 | 1 << 1 | 1 << 2)
 
 const struct cap_row caps_qos[] = {
+	CAP_ALL(qos_cap, flow_meter, 1),
+	CAP_ALL(qos_cap, log_max_flow_meter, GEN_LOG_MAX),
 	CAP_ALL(qos_cap, nic_sq_scheduling, 1),
 	CAP_ALL(qos_cap, nic_bw_share, 1),
 	CAP_ALL(qos_cap, nic_rate_limit, 1),

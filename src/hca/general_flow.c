@@ -2,6 +2,7 @@
 /* General objects that steering refers to: parsers, definers, meters and other ASO objects, samplers, header modify parts. */
 #include "caps.h"
 #include "general.h"
+#include "steer.h"
 #include "types.h"
 
 /* Types whose fields are just kept. */
@@ -215,6 +216,63 @@ static enum syn check_pattern(struct gen_change *c)
 		       SYN_OK : SYN_PATTERN_LENGTH;
 }
 
+/* Flow tables of the table_type that the object says. */
+static bool is_table(struct gen_change *c, uint64_t id, uint64_t type)
+{
+	struct flow_table *t = (struct flow_table *)obj_find(c->h, OBJ_FLOW_TABLE, (uint32_t)id, c->uid);
+
+	return t && t->type == type;
+}
+
+#define SAMPLER(field) CTX_PLACE(sampler_obj, field)
+
+static const struct gen_field sampler[] = {
+	REF(OBJ_FLOW_TABLE, SAMPLER(sample_table_id)),
+	REF(OBJ_FLOW_TABLE, SAMPLER(default_table_id)),
+	RO(SAMPLER(sw_steering_icm_address_rx)),
+	RO(SAMPLER(sw_steering_icm_address_tx)),
+	FIELDS_END,
+};
+
+/* One of so many packets: zero is no ratio. */
+static enum syn check_sampler(struct gen_change *c)
+{
+	uint64_t type = PRM_GET(&c->next, sampler_obj, table_type);
+
+	if (!is_table(c, PRM_GET(&c->next, sampler_obj, sample_table_id), type) ||
+	    !is_table(c, PRM_GET(&c->next, sampler_obj, default_table_id), type))
+		return SYN_FT;
+	return PRM_GET(&c->next, sampler_obj, sample_ratio) ? SYN_OK : SYN_SAMPLER_RATIO;
+}
+
+/* DPDK, drivers/common/mlx5/mlx5_prm.h: MLX5_FLOW_METER_OBJ_MODIFY_FIELD_*. */
+enum { METER_ACTIVE = 0x1, METER_CBS = 0x2, METER_CIR = 0x4, METER_EBS = 0x8, METER_EIR = 0x10 };
+
+#define METER(field) CTX_PLACE(flow_meter, field)
+#define PARAM(field) CTX_NESTED(flow_meter, flow_meter_params, flow_meter_parameters, field)
+
+static const struct gen_field meter[] = {
+	REF(OBJ_FLOW_TABLE, METER(destination_table_id)),
+	RO(METER(sw_steering_icm_address_rx)),
+	RO(METER(sw_steering_icm_address_tx)),
+	MODIFY(METER_ACTIVE, METER(active)),
+	MODIFY(METER_CBS, PARAM(cbs_exponent)),
+	MODIFY(METER_CBS, PARAM(cbs_mantissa)),
+	MODIFY(METER_CIR, PARAM(cir_exponent)),
+	MODIFY(METER_CIR, PARAM(cir_mantissa)),
+	MODIFY(METER_EBS, PARAM(ebs_exponent)),
+	MODIFY(METER_EBS, PARAM(ebs_mantissa)),
+	MODIFY(METER_EIR, PARAM(eir_exponent)),
+	MODIFY(METER_EIR, PARAM(eir_mantissa)),
+	FIELDS_END,
+};
+
+static enum syn check_meter(struct gen_change *c)
+{
+	return is_table(c, PRM_GET(&c->next, flow_meter, destination_table_id), PRM_GET(&c->next, flow_meter, table_type)) ?
+		       SYN_OK : SYN_FT;
+}
+
 /* DPDK, drivers/common/mlx5/mlx5_prm.h: MLX5_IFC_MODIFY_STC_FIELD_SELECT_NEW_STC. */
 #define NEW_STC 0x1
 
@@ -232,19 +290,23 @@ static const struct gen_field rtc[] = {
 	REF(OBJ_STE, CTX_PLACE(rtc, ste_table_base_id)),
 	OPT_REF(OBJ_DEFINER, CTX_PLACE(rtc, match_definer_0)),
 	OPT_REF(OBJ_DEFINER, CTX_PLACE(rtc, match_definer_1)),
+	OPT_REF(OBJ_FLOW_TABLE, CTX_PLACE(rtc, miss_flow_table_id)),
 	MAX(RTC_LOG_DEPTH, SYN_RTC_DEPTH, CTX_PLACE(rtc, log_depth)),
 	FIELDS_END,
 };
 
 /*
  * Which profiles: ASO objects, definers and steering by work requests begin with ConnectX-6 Dx (DPDK, doc/guides/nics/mlx5.rst,
- * and rdma-core's checks of steering formats); options and samplers are older. The rest is inferred.
+ * and rdma-core's checks of steering formats); options, samplers and the first kind of meter are older. The rest is inferred.
  */
 const struct gen_type gen_flow[] = {
+	{ .type = 0x0a, .obj = OBJ_METER, .profiles = ALL_PROFILES, GEN_LAYOUT(flow_meter), .fields = meter, .check = check_meter },
 	{ .type = 0x0b, .obj = OBJ_GENEVE_TLV, .profiles = ALL_PROFILES, GEN_LAYOUT(geneve_tlv_option), .fields = geneve_tlv,
 	  .check = check_geneve_tlv, .show = show_geneve_tlv },
 	{ .type = 0x18, .obj = OBJ_DEFINER, .profiles = CX6DX | CX7 | BF3, GEN_LAYOUT(match_definer), .fields = none,
 	  .check = check_definer },
+	{ .type = 0x20, .obj = OBJ_SAMPLER, .profiles = ALL_PROFILES, .layout = "sampler_obj", .bytes = PRM_SZ(sampler_obj),
+	  .min = PRM_SZ(flow_sampler), .fields = sampler, .check = check_sampler },
 	{ .type = 0x22, .obj = OBJ_FLEX_NODE, .profiles = CX6DX | CX7 | BF3, GEN_LAYOUT(parse_graph_flex),
 	  .fields = none, .check = check_flex, .show = show_flex },
 	{ .type = 0x23, .obj = OBJ_MODIFY_ARG, .profiles = CX6DX | CX7 | BF3, .log_range = GEN_LOG_RANGE,

@@ -65,6 +65,7 @@ const struct obj_class obj_classes[OBJ_N_TYPES] = {
 	[OBJ_SCHED] = GEN_CLASS(sched_elem, 1, GEN_LOG_MAX, SYN_SCHED),
 
 	/* General objects. */
+	[OBJ_METER] = GEN_CLASS(flow_meter, 1, GEN_LOG_MAX, SYN_GENERAL),
 	[OBJ_GENEVE_TLV] = GEN_CLASS(geneve_tlv_option, 0, GEN_LOG_MAX, SYN_GENERAL),
 	[OBJ_DEK] = GEN_CLASS(encryption_key_obj, 1, GEN_LOG_MAX, SYN_DEK),
 	[OBJ_VIRTIO_NET_Q] = GEN_CLASS(virtio_net_q, 9, GEN_LOG_MAX, SYN_VIRTQ),
@@ -74,6 +75,7 @@ const struct obj_class obj_classes[OBJ_N_TYPES] = {
 	[OBJ_IMPORT_KEK] = GEN_CLASS(import_kek, 0, GEN_LOG_MAX, SYN_IMPORT_KEK),
 	[OBJ_CREDENTIAL] = GEN_CLASS(credential, 0, GEN_LOG_MAX, SYN_CREDENTIAL),
 	[OBJ_LOGIN] = GEN_CLASS(crypto_login_obj, 2, LOGIN_LOG_MAX, SYN_GENERAL),
+	[OBJ_SAMPLER] = GEN_CLASS(sampler_obj, 2, GEN_LOG_MAX, SYN_GENERAL),
 	[OBJ_FLEX_NODE] = GEN_CLASS(parse_graph_flex, 16, GEN_LOG_MAX, SYN_GENERAL),
 	[OBJ_MODIFY_ARG] = GEN_CLASS(modify_header_arg, 1, GEN_LOG_MAX, SYN_GENERAL),
 	[OBJ_METER_ASO] = GEN_CLASS(flow_meter_aso, 1, GEN_LOG_MAX, SYN_GENERAL),

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* General objects of steering. */
-#include "dev.h"
+#include "flow.h"
 
 enum {
-	GENEVE_TLV = 0x0b, DEFINER = 0x18, FLEX = 0x22, MODIFY_ARG = 0x23, METER_ASO = 0x24, HIT_ASO = 0x25, CONN_TRACK = 0x31,
+	METER = 0x0a, GENEVE_TLV = 0x0b, DEFINER = 0x18, SAMPLER = 0x20, FLEX = 0x22, MODIFY_ARG = 0x23, METER_ASO = 0x24, HIT_ASO = 0x25, CONN_TRACK = 0x31,
 	STC = 0x40, RTC = 0x41, STE = 0x42, PATTERN = 0x43,
 };
 enum { UDP = 0x5, IP = 0x3, PROGRAMMABLE = 0x1f };
@@ -271,11 +271,82 @@ static void patterns(void **state)
 	assert_int_equal(PRM_GET(&ctx, header_modify_pattern_in, pattern_length), 64);
 }
 
+static void destroy_table(struct dev *d, uint16_t uid, uint32_t table, enum syn why)
+{
+	struct cmd c;
+
+	table_end(&c, uid, FT_NIC_RX, table);
+	if (why == SYN_OK)
+		cmd_ok(d, &c);
+	else
+		cmd_refused(d, &c, why);
+}
+
+static void samplers(void **state)
+{
+	struct dev *d = *state;
+	uint16_t uid = new_uid(d);
+	uint32_t a = new_table(d, uid, FT_NIC_RX, 1), b = new_table(d, uid, FT_NIC_RX, 1), tx = new_table(d, uid, FT_NIC_TX, 1), id;
+	struct prm_box ctx;
+	struct cmd c;
+
+	ctx = GEN_NEW(&c, uid, SAMPLER, flow_sampler); /* the short form */
+	PRM_SET(&ctx, flow_sampler, sample_table_id, a);
+	cmd_refused(d, &c, SYN_FT);
+	PRM_SET(&ctx, flow_sampler, default_table_id, tx);
+	cmd_refused(d, &c, SYN_FT); /* of another type */
+	PRM_SET(&ctx, flow_sampler, default_table_id, b);
+	cmd_refused(d, &c, SYN_SAMPLER_RATIO);
+	PRM_SET(&ctx, flow_sampler, sample_ratio, 100);
+	PRM_SET(&ctx, flow_sampler, sw_steering_icm_address_rx, 77);
+	id = gen_new(d, &c);
+	destroy_table(d, uid, a, SYN_FT_BUSY);
+	destroy_table(d, uid, b, SYN_FT_BUSY);
+	ctx = GEN_GET(d, &c, uid, SAMPLER, id, flow_sampler);
+	assert_int_equal(PRM_GET(&ctx, flow_sampler, sample_ratio), 100);
+	assert_int_equal(PRM_GET(&ctx, flow_sampler, sw_steering_icm_address_rx), 0);
+	gen_destroy(d, uid, SAMPLER, id, SYN_OK);
+	destroy_table(d, uid, a, SYN_OK);
+}
+
+static void meters(void **state)
+{
+	struct dev *d = *state;
+	uint16_t uid = new_uid(d);
+	uint32_t table = new_table(d, uid, FT_NIC_RX, 1), id;
+	struct prm_box ctx, p;
+	struct cmd c;
+
+	ctx = GEN_NEW(&c, uid, METER, flow_meter);
+	PRM_SET(&ctx, flow_meter, destination_table_id, table);
+	PRM_SET(&ctx, flow_meter, table_type, FT_NIC_TX);
+	cmd_refused(d, &c, SYN_FT);
+	PRM_SET(&ctx, flow_meter, table_type, FT_NIC_RX);
+	PRM_SET(&ctx, flow_meter, active, 1);
+	p = PRM_SUB(&ctx, flow_meter, flow_meter_params);
+	PRM_SET(&p, flow_meter_parameters, cir_mantissa, 9);
+	id = gen_new(d, &c);
+	destroy_table(d, uid, table, SYN_FT_BUSY);
+	ctx = GEN_MOD(&c, uid, METER, id, flow_meter);
+	PRM_SET(&ctx, flow_meter, modify_field_select, 0x2);
+	p = PRM_SUB(&ctx, flow_meter, flow_meter_params);
+	PRM_SET(&p, flow_meter_parameters, cbs_mantissa, 5);
+	PRM_SET(&p, flow_meter_parameters, cir_mantissa, 6);
+	cmd_ok(d, &c);
+	PRM_SET(&ctx, flow_meter, modify_field_select, 0x20);
+	cmd_refused(d, &c, SYN_SELECT);
+	ctx = GEN_GET(d, &c, uid, METER, id, flow_meter);
+	p = PRM_SUB(&ctx, flow_meter, flow_meter_params);
+	assert_int_equal(PRM_GET(&p, flow_meter_parameters, cbs_mantissa), 5);
+	assert_int_equal(PRM_GET(&p, flow_meter_parameters, cir_mantissa), 9);
+	assert_int_equal(PRM_GET(&ctx, flow_meter, active), 1);
+}
+
 static void rule_tables(void **state)
 {
 	struct dev *d = *state;
 	uint16_t uid = new_uid(d);
-	uint32_t pd = new_pd(d, uid), stc, ste, definer, id;
+	uint32_t pd = new_pd(d, uid), table = new_table(d, uid, FT_NIC_RX, 1), stc, ste, definer, id;
 	struct prm_box ctx;
 	struct cmd c;
 
@@ -298,6 +369,9 @@ static void rule_tables(void **state)
 	PRM_SET(&ctx, rtc, log_depth, 21);
 	cmd_refused(d, &c, SYN_RTC_DEPTH);
 	PRM_SET(&ctx, rtc, log_depth, 20);
+	PRM_SET(&ctx, rtc, miss_flow_table_id, table + 1);
+	cmd_refused(d, &c, SYN_FT);
+	PRM_SET(&ctx, rtc, miss_flow_table_id, table);
 	id = gen_new(d, &c);
 	gen_destroy(d, uid, STC, stc, SYN_GENERAL_BUSY);
 	gen_destroy(d, uid, STE, ste, SYN_GENERAL_BUSY);
@@ -313,7 +387,7 @@ int run_general_flow_tests(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, dev_setup, dev_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(geneve_options), TEST(flex_nodes), TEST(flex_refused), TEST(definers), TEST(aso_objects), TEST(patterns),
-		TEST(rule_tables),
+		TEST(samplers), TEST(meters), TEST(rule_tables),
 	};
 
 	return cmocka_run_group_tests_name("steering objects", tests, NULL, NULL);
