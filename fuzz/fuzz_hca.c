@@ -219,7 +219,7 @@ static struct hca_cmd *build(struct world *w)
 	b = prm_out(cmd->box, inlen);
 	prm_set(&b, 0, 16, opcode);
 	if (ready)
-		template_fill(recipe, &b, &w->live, MEM_BASE + (flags >> 6) * 2 * PAGE, ++w->serial);
+		template_fill(w->h, recipe, &b, &w->live, MEM_BASE + (flags >> 6) * 2 * PAGE, ++w->serial);
 	prm_set(&b, 16, 16, flags & 2 ? 1 + (flags >> 2 & 3) : 0); /* a uid */
 	fields = prm_out(cmd->box + (base < inlen ? base : inlen), base < inlen ? inlen - base : 0);
 	while (n_fields-- && w->in.left && l && l->n_fields)
@@ -385,7 +385,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	/* The pages that the template's umem names. */
 	w->pages[w->n_pages].addr = MEM_BASE;
 	w->pages[w->n_pages++].size = 2 * PAGE;
-	template_setup(w->h, &w->live, MEM_BASE);
+	template_begin(w->h, &w->live, MEM_BASE);
 	for (int i = 0; i < STEPS_MAX && w->in.left; i++)
 		step(w);
 	hca_release(w->h, UINT32_MAX, w->now);

@@ -14,7 +14,7 @@ ninja -C "$build" fuzz/fuzz_hca fuzz/fuzz_spec fuzz/fuzz_flow fuzz/fuzz_decode f
 	cat "$build/fuzz-build.log"
 	exit 1
 }
-export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 ASAN_OPTIONS=detect_leaks=1
+export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 ASAN_OPTIONS=detect_leaks=1:malloc_context_size=6
 bad=0
 for target in hca spec flow decode packet; do
 	mkdir -p "$build/findings" "$build/grown/$target"

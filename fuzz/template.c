@@ -70,38 +70,61 @@ const struct prm_layout *template_layout(const struct rcp_cmd *cmd, bool second,
 	return prm_layout(plus + 1);
 }
 
-/* The id that the command names; a create names none. */
-static uint32_t self_of(const struct rcp_cmd *cmd, const struct live *l)
+/* The recipe whose object the command names; RCP_N: none, as of a create. */
+static enum rcp_id named_by(const struct rcp_cmd *cmd)
 {
 	for (unsigned int i = 0; i < template_commands(); i++)
-		if (all[i] == cmd && of[i] != RCP_N && cmd != &recipes[of[i]]->create)
-			return l->env.id[of[i]];
-	return 0;
+		if (all[i] == cmd)
+			return of[i] == RCP_N || cmd == &recipes[of[i]]->create ? RCP_N : of[i];
+	return RCP_N;
 }
 
-void template_fill(const struct rcp_cmd *cmd, struct prm_box *in, const struct live *l, uint64_t mem, uint32_t serial)
+static void need(struct hca *h, struct live *l, enum rcp_id what);
+
+static void need_parents(struct hca *h, struct live *l, const struct rcp_cmd *cmd)
 {
-	uint8_t box[BOX_MAX] = { 0 };
-	struct rcp_env env = l->env;
+	unsigned int at = 0;
+	enum rcp_id parent;
+
+	while ((parent = rcp_parent(cmd, &at)) != RCP_N)
+		need(h, l, parent);
+}
+
+/* Made once, and not again when the input has destroyed it. What the input did may be in the way: then there is none. */
+static void need(struct hca *h, struct live *l, enum rcp_id what)
+{
+	const struct rcp_cmd *cmd = &recipes[what]->create;
+	uint8_t in[BOX_MAX], out[BOX_MAX];
+
+	if (l->tried[what] || !rcp_offered(what, &l->caps))
+		return;
+	l->tried[what] = true;
+	need_parents(h, l, cmd);
+	memset(in, 0, cmd->inlen);
+	rcp_fill(cmd, &l->env, 0, 0, in);
+	hca_execute(h, in, cmd->inlen, out, cmd->outlen);
+	if (!out[0])
+		l->env.id[what] = (uint32_t)rcp_get(recipes[what]->named ? in : out, cmd->id);
+}
+
+void template_fill(struct hca *h, const struct rcp_cmd *cmd, struct prm_box *in, struct live *l, uint64_t mem, uint32_t serial)
+{
+	enum rcp_id self = named_by(cmd);
+	uint8_t box[BOX_MAX];
+	struct rcp_env env;
 
 	FUZZ_CHECK(cmd->inlen <= sizeof(box));
+	need_parents(h, l, cmd);
+	if (self != RCP_N)
+		need(h, l, self);
+	env = l->env;
 	env.mem = mem;
-	rcp_fill(cmd, &env, self_of(cmd, l), serial, box);
-	/* What the kernel forces on is the program's business here: a recipe sets it. */
+	memset(box, 0, cmd->inlen);
+	rcp_fill(cmd, &env, self != RCP_N ? env.id[self] : 0, serial, box);
 	memcpy(in->p, box, in->len < cmd->inlen ? in->len : cmd->inlen);
 }
 
-static uint32_t make(struct hca *h, const struct rcp_cmd *cmd, bool named, const struct live *l)
-{
-	uint8_t in[BOX_MAX] = { 0 }, out[BOX_MAX];
-
-	rcp_fill(cmd, &l->env, 0, 0, in);
-	hca_execute(h, in, cmd->inlen, out, cmd->outlen);
-	FUZZ_CHECK(!out[0]); /* the recipes are right */
-	return (uint32_t)rcp_get(named ? in : out, cmd->id);
-}
-
-static void ask_caps(struct hca *h, const struct live *l, struct rcp_caps *caps, unsigned int which)
+static void ask_caps(struct hca *h, struct live *l, unsigned int which)
 {
 	const struct rcp_cmd *cmd = &rcp_caps_cmds[which];
 	uint8_t in[BOX_MAX] = { 0 }, out[BOX_MAX];
@@ -109,20 +132,14 @@ static void ask_caps(struct hca *h, const struct live *l, struct rcp_caps *caps,
 	rcp_fill(cmd, &l->env, 0, 0, in);
 	hca_execute(h, in, cmd->inlen, out, cmd->outlen);
 	FUZZ_CHECK(!out[0]);
-	rcp_caps_take(caps, which, out);
+	rcp_caps_take(&l->caps, which, out);
 }
 
-/* Parents come before what refers to them. */
-void template_setup(struct hca *h, struct live *l, uint64_t mem)
+void template_begin(struct hca *h, struct live *l, uint64_t mem)
 {
-	struct rcp_caps caps;
-
 	memset(l, 0, sizeof(*l));
 	l->env.eqn = HCA_FIRST_EQN;
 	l->env.mem = mem;
 	for (unsigned int i = 0; i < 2; i++)
-		ask_caps(h, l, &caps, i);
-	for (int i = 0; i < RCP_N; i++)
-		if (rcp_offered((enum rcp_id)i, &caps))
-			l->env.id[i] = make(h, &recipes[i]->create, recipes[i]->named, l);
+		ask_caps(h, l, i);
 }

@@ -25,13 +25,19 @@ static enum obj_type space_of(enum obj_type type)
 	return obj_classes[type].space ? obj_classes[type].space : type;
 }
 
+/* Which page an id is on. Ids begin at the type's first, which may be high; a lower one gives a page that is not there. */
+static uint32_t page_of(enum obj_type space, uint32_t id)
+{
+	return id / OBJ_PAGE_IDS - obj_classes[space].first_id / OBJ_PAGE_IDS;
+}
+
 void **obj_entry(struct hca *h, enum obj_type type, uint32_t id)
 {
 	enum obj_type space = space_of(type);
 	struct obj_table *t = &h->tables[space];
-	uint32_t at = id / OBJ_PAGE_IDS;
+	uint32_t at = page_of(space, id);
 
-	if (id > obj_classes[space].max_id || (at >= t->n_pages && !grow(t, at)))
+	if (id < obj_classes[space].first_id || id > obj_classes[space].max_id || (at >= t->n_pages && !grow(t, at)))
 		return NULL;
 	if (!t->pages[at] && !(t->pages[at] = calloc(OBJ_PAGE_IDS, sizeof(**t->pages))))
 		return NULL;
@@ -40,8 +46,10 @@ void **obj_entry(struct hca *h, enum obj_type type, uint32_t id)
 
 void **obj_peek(struct hca *h, enum obj_type type, uint32_t id)
 {
-	const struct obj_table *t = &h->tables[space_of(type)];
-	void **page = id / OBJ_PAGE_IDS < t->n_pages ? t->pages[id / OBJ_PAGE_IDS] : NULL;
+	enum obj_type space = space_of(type);
+	const struct obj_table *t = &h->tables[space];
+	uint32_t at = page_of(space, id);
+	void **page = at < t->n_pages ? t->pages[at] : NULL;
 
 	return page ? &page[id % OBJ_PAGE_IDS] : NULL;
 }
@@ -182,17 +190,17 @@ void obj_free(struct hca *h, struct hca_obj *obj)
 	obj_discard(obj);
 }
 
-static void table_free(struct obj_table *t)
+static void table_free(struct obj_table *t, enum obj_type space)
 {
-	uint32_t id = 0;
+	uint32_t id = obj_classes[space].first_id;
 
 	/* Until none is left. A range stands in many entries: the first one frees it, and the others are passed over. */
 	while (t->count) {
-		void **page = t->pages[id / OBJ_PAGE_IDS];
+		void **page = t->pages[page_of(space, id)];
 		struct hca_obj *obj = page ? obj_in_entry(&page[id % OBJ_PAGE_IDS]) : NULL;
 
 		if (!page)
-			id += OBJ_PAGE_IDS;
+			id += OBJ_PAGE_IDS - id % OBJ_PAGE_IDS;
 		else
 			id += obj ? 1u << obj->log : 1;
 		if (obj) {
@@ -208,5 +216,5 @@ static void table_free(struct obj_table *t)
 void obj_tables_free(struct hca *h)
 {
 	for (int type = 0; type < OBJ_N_TYPES; type++)
-		table_free(&h->tables[type]);
+		table_free(&h->tables[type], (enum obj_type)type);
 }

@@ -33,7 +33,7 @@ const struct recipe rcp_miss_table = {
 };
 
 /* The first group has room for entries, the others for one each, behind it. */
-#define WIDE (1u << 23)
+#define WIDE (1u << 20)
 
 /* The upper half of the destination address: what groups match on. */
 #define DMAC_AT(layout, criteria)                                                                                    \
