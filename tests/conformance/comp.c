@@ -29,8 +29,7 @@ CASE(empty_nonblocking_get_is_eagain, "devx-abi 5", ANY, "With O_NONBLOCK, get w
 	set_nonblock(r.comp->fd, false);
 }
 
-CASE(blocking_get_sleeps_until_a_record_comes, "devx-abi 5", ANY,
-     "Without O_NONBLOCK, get sleeps until a record comes.")
+CASE(blocking_get_sleeps_until_a_record_comes, "devx-abi 5", ANY, "Without O_NONBLOCK, get sleeps until a record comes.")
 {
 	struct rig r = rig();
 	struct getter *g;
@@ -74,8 +73,7 @@ CASE(signal_interrupts_get_with_eintr, "devx-abi 5", ANY, "A signal ends a get t
 	CHECK_EQ(getter_end(g, NULL), EINTR);
 }
 
-CASE(sa_restart_restarts_get, "devx-abi 5", ANY,
-     "A signal whose handler has SA_RESTART does not end a get that sleeps.")
+CASE(sa_restart_restarts_get, "devx-abi 5", ANY, "A signal whose handler has SA_RESTART does not end a get that sleeps.")
 {
 	struct rig r = rig();
 	struct getter *g;
@@ -192,8 +190,7 @@ static int query_async(struct rig *r, const void *in, size_t inlen, size_t outle
 }
 
 CASE(submit_lengths, "devx-abi 5", ANY,
-     "A submit takes an inbox of 16 to 65535 bytes and an outlen up to 65535; others give EINVAL, and nothing is "
-     "queued.")
+     "A submit takes an inbox of 16 to 65535 bytes and an outlen up to 65535; others give EINVAL, and nothing is queued.")
 {
 	struct rig r = rig();
 	uint8_t *in = zeroed(BOX_MAX + 1);
@@ -267,6 +264,56 @@ CASE(submit_refuses_a_tunnel_id, "devx-abi 5", ANY, "A submit with a vhca_tunnel
 	expect_none(r.comp);
 }
 
+CASE(submit_errors_in_order, "devx-abi 5", ANY,
+     "A submit with two faults gives the error of the first: the descriptor, then opcode and id, then the budget.")
+{
+	struct rig r = rig();
+	struct mlx5dv_devx_cmd_comp wrong = { .fd = r.ctx->cmd_fd };
+	uint8_t in[COUNTER_IN];
+	struct record rec;
+
+	for (int i = 0; i < 16; i++)
+		CHECK_EQ(submit(&r, BOX_MAX, 1), 0);
+	query_inbox(in, r.id + 128, 1);
+	CHECK_EQ(query_async(&r, in, sizeof(in), BOX_MAX), EINVAL);
+	CHECK_EQ(mlx5dv_devx_obj_query_async(r.obj, in, sizeof(in), BOX_MAX, 1, &wrong), EBADF);
+	query_inbox(in, r.id, 1);
+	CHECK_EQ(query_async(&r, in, sizeof(in), BOX_MAX + 1), EINVAL);
+	CHECK_EQ(query_async(&r, in, sizeof(in), BOX_MAX), EAGAIN);
+	for (int i = 0; i < 16; i++)
+		get_ready(r.comp, &rec);
+	expect_none(r.comp);
+}
+
+CASE(destroy_leaves_the_context_alone, "devx-abi 5", ANY,
+     "Destroying a completion does not touch the context or its objects.")
+{
+	struct rig r = rig();
+	uint8_t out[COUNTERS_OUT(1)];
+
+	CHECK_EQ(submit(&r, OUTLEN, 1), 0);
+	destroy_comp(r.comp);
+	CHECK_EQ(query_counters(r.obj, r.id, 1, out, sizeof(out)), 0);
+	r.comp = new_comp(r.ctx);
+	CHECK_EQ(submit(&r, OUTLEN, 2), 0);
+	expect_wr(r.comp, 2);
+}
+
+CASE(completions_are_many, "devx-abi 5", ANY, "A context may have any number of completions, each with a queue of its own.")
+{
+	struct rig r = rig();
+	struct mlx5dv_devx_cmd_comp *comp[100];
+
+	for (size_t i = 0; i < N_OF(comp); i++)
+		comp[i] = new_comp(r.ctx);
+	for (size_t i = 0; i < N_OF(comp); i++)
+		CHECK_EQ(submit_to(&r, comp[i], OUTLEN, i), 0);
+	for (size_t i = 0; i < N_OF(comp); i++) {
+		expect_wr(comp[i], i);
+		expect_none(comp[i]);
+	}
+}
+
 CASE(foreign_descriptor_is_ebadf, "devx-abi 5", ANY,
      "A descriptor that is no completion, or that of another context, gives EBADF.")
 {
@@ -312,8 +359,8 @@ CASE(inbox_is_copied, "devx-abi 5", SOFT, "When submit returns, the inbox was co
 }
 
 CASE(budget_is_one_mebibyte, "devx-abi 5", ANY,
-     "Exactly 1,048,576 bytes of outlen fit a completion, from submit until get, then EAGAIN; an outlen of 0 is free, "
-     "and a short get frees nothing.")
+     "Exactly 1,048,576 bytes of outlen fit a completion, from submit until get, then EAGAIN; an outlen of 0 is free, and "
+     "a short get frees nothing.")
 {
 	struct rig r = rig();
 	uint8_t small[8];
@@ -374,8 +421,7 @@ CASE(readiness_is_level_triggered, "devx-abi 5", ANY,
 	CHECK_EQ(select(r.comp->fd + 1, &set, NULL, NULL, &now), 0);
 }
 
-CASE(queue_of_65536_records, "devx-abi 5", ANY,
-     "65,536 records of 16 bytes fill the budget exactly, and come in order.")
+CASE(queue_of_65536_records, "devx-abi 5", ANY, "65,536 records of 16 bytes fill the budget exactly, and come in order.")
 {
 	struct rig r = rig();
 

@@ -66,7 +66,8 @@ static void port(struct ibv_device *dev, int up)
 	CHECK_EQ(odx_soft_port(dev, 1, up), 0);
 }
 
-CASE(fd_is_cloexec_and_blocking, "devx-abi 6", ANY, "The descriptor of a channel has O_CLOEXEC, is blocking, and not readable.")
+CASE(fd_is_cloexec_and_blocking, "devx-abi 6", ANY,
+     "The descriptor of a channel has O_CLOEXEC, is blocking, and not readable.")
 {
 	struct mlx5dv_devx_event_channel *ch = channel(context(), 0);
 
@@ -156,7 +157,8 @@ CASE(omitted_data_is_the_cookie_once, "devx-abi 6", SOFT,
 	}
 }
 
-CASE(omitted_data_is_pending_by_subscription, "devx-abi 6", SOFT, "In a channel that omits data each subscription has a record of its own.")
+CASE(omitted_data_is_pending_by_subscription, "devx-abi 6", SOFT,
+     "In a channel that omits data each subscription has a record of its own.")
 {
 	struct ibv_device *dev = soft("");
 	struct mlx5dv_devx_event_channel *ch = channel(open_devx(dev), MLX5DV_DEVX_CREATE_EVENT_CHANNEL_FLAGS_OMIT_EV_DATA);
@@ -238,7 +240,8 @@ CASE(each_subscription_delivers, "devx-abi 6", SOFT, "Who subscribes n times is 
 	CHECK_EQ(n, 19);
 }
 
-CASE(all_or_nothing, "devx-abi 6", SOFT, "A list with an event that is not valid gives EINVAL, and none of it is subscribed to.")
+CASE(all_or_nothing, "devx-abi 6", SOFT,
+     "A list with an event that is not valid gives EINVAL, and none of it is subscribed to.")
 {
 	struct ibv_device *dev = soft("");
 	struct mlx5dv_devx_event_channel *ch = channel(open_devx(dev), 0);
@@ -280,7 +283,8 @@ static bool bit_of(const uint8_t *caps, uint32_t first, uint32_t width, unsigned
 }
 
 CASE(unaffiliated_events_are_those_of_the_capability, "devx-abi 6", ANY,
-     "Without an object an event is valid if user_unaffiliated_events has its bit, or, without that capability, the port change.")
+     "Without an object an event is valid if user_unaffiliated_events has its bit, or, without that capability, the port "
+     "change.")
 {
 	struct ibv_context *ctx = context();
 	struct mlx5dv_devx_event_channel *ch = channel(ctx, 0);
@@ -317,7 +321,8 @@ CASE(affiliated_events_are_those_of_the_capability, "devx-abi 6", ANY,
 	}
 }
 
-CASE(driver_events_never_reach_programs, "devx-abi 6", ANY, "Command completions and page requests cannot be subscribed to.")
+CASE(driver_events_never_reach_programs, "devx-abi 6", ANY,
+     "Command completions and page requests cannot be subscribed to.")
 {
 	struct ibv_context *ctx = context();
 	struct mlx5dv_devx_event_channel *ch = channel(ctx, 0);
@@ -414,7 +419,8 @@ CASE(queued_event_outlives_its_object, "devx-abi 6", SOFT, "An event that is que
 	expect_event(ch, CQ_ERROR, 0, 8, &ev);
 }
 
-CASE(object_of_another_context_is_enoent, "devx-abi 6", OURS, "An object of another context cannot be subscribed to: ENOENT.")
+CASE(object_of_another_context_is_enoent, "devx-abi 6", OURS,
+     "An object of another context cannot be subscribed to: ENOENT.")
 {
 	struct ibv_context *ctx = context();
 	uint32_t id;
@@ -423,7 +429,8 @@ CASE(object_of_another_context_is_enoent, "devx-abi 6", OURS, "An object of anot
 	CHECK_EQ(subscribe(channel(context(), 0), cq, COMP, 0), ENOENT);
 }
 
-CASE(each_context_is_told, "devx-abi 6", SOFT, "An event without an object reaches the channels of every context that subscribed.")
+CASE(each_context_is_told, "devx-abi 6", SOFT,
+     "An event without an object reaches the channels of every context that subscribed.")
 {
 	struct ibv_device *dev = soft("");
 	struct mlx5dv_devx_event_channel *a = channel(open_devx(dev), 0), *b = channel(open_devx(dev), 0);
@@ -436,7 +443,8 @@ CASE(each_context_is_told, "devx-abi 6", SOFT, "An event without an object reach
 	expect_event(b, PORT_CHANGE, PORT_DOWN, 2, &ev);
 }
 
-CASE(eventfd_is_signalled_instead, "devx-abi 6", SOFT, "A subscription with an eventfd signals it at each event, and queues nothing.")
+CASE(eventfd_is_signalled_instead, "devx-abi 6", SOFT,
+     "A subscription with an eventfd signals it at each event, and queues nothing.")
 {
 	struct ibv_device *dev = soft("");
 	struct mlx5dv_devx_event_channel *ch = channel(open_devx(dev), 0);

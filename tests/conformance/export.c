@@ -157,7 +157,8 @@ CASE(umem_by_two_handles, "mlx5dv_devx_umem_import(3)", OURS,
 }
 
 CASE(hostile_bytes_are_refused, "mlx5dv_devx_obj_import(3)", OURS,
-     "Bytes that no export wrote, with any one bit turned, or of another kind or context, give EINVAL or ENOENT, and no object.")
+     "Bytes that no export wrote, with any one bit turned, or of another kind or context, give EINVAL or ENOENT, and no "
+     "object.")
 {
 	struct ibv_context *other = context();
 	struct rig r = rig();

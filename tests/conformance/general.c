@@ -79,8 +79,8 @@ static bool is_listed(uint32_t opcode)
 }
 
 CASE(listed_opcodes_reach_the_device, "devx-abi 4", ANY,
-     "The 17 listed opcodes and 0xb00 to 0xcff reach the device: what it does not know or like fails there, with "
-     "EREMOTEIO and a status.")
+     "The 17 listed opcodes and 0xb00 to 0xcff reach the device: what it does not know or like fails there, with EREMOTEIO "
+     "and a status.")
 {
 	struct ibv_context *ctx = context();
 	uint8_t in[64] = { 0 }, *out = zeroed(ROOM);
@@ -116,8 +116,7 @@ CASE(unlisted_opcodes_are_einval, "devx-abi 4", ANY,
 	}
 }
 
-CASE(tunnel_id_is_einval, "devx-abi 4", SOFT,
-     "A tunnelled command gives EINVAL on a device without the capability for it.")
+CASE(tunnel_id_is_einval, "devx-abi 4", SOFT, "A tunnelled command gives EINVAL on a device without the capability for it.")
 {
 	struct ibv_context *ctx = open_devx(soft(""));
 	INBOX(in, nop_in, NOP);

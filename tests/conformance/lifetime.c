@@ -12,8 +12,7 @@ static void close_main(void *arg)
 	CHECK_EQ(ibv_close_device(arg), 0);
 }
 
-CASE(destroy_waits_for_commands_in_flight, "devx-abi 5", SOFT,
-     "Destroying a completion waits for its commands in flight.")
+CASE(destroy_waits_for_commands_in_flight, "devx-abi 5", SOFT, "Destroying a completion waits for its commands in flight.")
 {
 	struct rig r = rig_soft("");
 	struct mlx5dv_devx_cmd_comp *comp = new_comp(r.ctx);
@@ -247,8 +246,7 @@ CASE(contexts_do_not_see_each_other, "devx-abi 4", OURS,
 	create(one, in, sizeof(in), out, sizeof(out));
 }
 
-CASE(devices_do_not_disturb_each_other, "opendevx(7)", SOFT,
-     "Holding or removing one device changes nothing on another.")
+CASE(devices_do_not_disturb_each_other, "opendevx(7)", SOFT, "Holding or removing one device changes nothing on another.")
 {
 	struct rig a = rig_soft(""), b = rig_soft("");
 

@@ -63,8 +63,7 @@ CASE(failed_create_is_eremoteio_with_outbox, "devx-abi 4", SOFT,
 	CHECK_EQ(syndrome_of(out), 0x123456);
 }
 
-CASE(two_bulk_bits_are_bad_param, "deviations 18", OURS,
-     "flow_counter_bulk with two bits set is refused with BAD_PARAM.")
+CASE(two_bulk_bits_are_bad_param, "deviations 18", OURS, "flow_counter_bulk with two bits set is refused with BAD_PARAM.")
 {
 	INBOX(in, alloc_flow_counter_in, ALLOC_FLOW_COUNTER);
 	uint8_t out[SZ(alloc_flow_counter_out)] = { 0 };
@@ -99,8 +98,8 @@ CASE(query_takes_any_counter_of_the_bulk, "devx-abi 4", ANY,
 }
 
 CASE(range_past_the_bulk_fails_in_the_device, "devx-abi 4", ANY,
-     "A range of counters that leaves the bulk passes the kernel, which looks at its first id only, and the device "
-     "refuses it.")
+     "A range of counters that leaves the bulk passes the kernel, which looks at its first id only, and the device refuses "
+     "it.")
 {
 	struct rig r = rig();
 	uint8_t out[COUNTERS_OUT(128)] = { 0 };
@@ -109,8 +108,7 @@ CASE(range_past_the_bulk_fails_in_the_device, "devx-abi 4", ANY,
 	CHECK_NE(status_of(out), 0);
 }
 
-CASE(bulk_query_reads_each_counter, "devx-abi 4", SOFT,
-     "A query of a whole bulk gives each counter's values at its place.")
+CASE(bulk_query_reads_each_counter, "devx-abi 4", SOFT, "A query of a whole bulk gives each counter's values at its place.")
 {
 	struct rig r = rig_soft("");
 	uint8_t out[COUNTERS_OUT(128)];
@@ -302,4 +300,22 @@ CASE(query_with_clear_reads_and_zeroes, "devx-abi 4", SOFT,
 	CHECK_EQ(octets_of(out, 0), 0);
 	CHECK_EQ(destroy(obj), 0);
 	CHECK_EQ(odx_soft_traffic(r.dev, id, 1, 1), ENOENT);
+}
+
+CASE(unknown_eq_of_a_cq_is_enoent, "devx-abi 4", SOFT,
+     "CREATE_CQ with an EQ number that does not exist gives ENOENT, and the device gets no command.")
+{
+	struct ibv_device *dev = soft("");
+	struct ibv_context *ctx = open_devx(dev);
+	INBOX(in, create_cq_in, CREATE_CQ);
+	uint8_t out[SZ(create_cq_out)] = { 0 };
+	uint32_t eqn;
+
+	fault(dev, "opcode=0x400 nth=1 status=0x8");
+	SET(IN(in, create_cq_in, cq_context), cqc, c_eqn_or_apu_element, 0xff);
+	refuse(ctx, in, sizeof(in), out, sizeof(out), ENOENT);
+	CHECK_EQ(mlx5dv_devx_query_eqn(ctx, 0, &eqn), 0);
+	SET(IN(in, create_cq_in, cq_context), cqc, c_eqn_or_apu_element, eqn);
+	refuse(ctx, in, sizeof(in), out, sizeof(out), EREMOTEIO);
+	CHECK_EQ(status_of(out), 8); /* the first that the device got */
 }

@@ -23,8 +23,7 @@ static bool in_list(const uint16_t *list, size_t n, uint32_t opcode)
 }
 
 CASE(creating_opcodes_reach_the_device, "devx-abi 4", ANY,
-     "Each of the 29 creating opcodes reaches the device: it makes an object, or fails there with EREMOTEIO and a "
-     "status.")
+     "Each of the 29 creating opcodes reaches the device: it makes an object, or fails there with EREMOTEIO and a status.")
 {
 	struct ibv_context *ctx = context();
 	uint8_t *in = zeroed(ROOM), *out = zeroed(ROOM);

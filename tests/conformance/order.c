@@ -33,8 +33,7 @@ CASE(hold_keeps_back_and_release_counts, "odx_soft_hold(3)", SOFT,
 }
 
 CASE(manual_clock_moves_only_by_advance, "odx_soft_advance(3)", SOFT,
-     "With clock=manual, time moves only by advance: a delayed command comes when its time has come, and others pass "
-     "it.")
+     "With clock=manual, time moves only by advance: a delayed command comes when its time has come, and others pass it.")
 {
 	struct rig r = rig_soft("clock=manual");
 
@@ -89,8 +88,8 @@ CASE(reorder_changes_the_order_and_loses_nothing, "devx-abi 5", SOFT,
 }
 
 CASE(hang_ends_as_aborted_at_the_timeout, "deviations 1", SOFT,
-     "A command without an answer completes at the timeout, with status 0xfe and syndrome 0xbadd00de, and delays "
-     "nobody else.")
+     "A command without an answer completes at the timeout, with status 0xfe and syndrome 0xbadd00de, and delays nobody "
+     "else.")
 {
 	struct rig r = rig_soft("clock=manual,timeout=2s");
 	struct record rec;
@@ -118,8 +117,8 @@ CASE(synchronous_hang_is_etimedout, "devx-abi 4", SOFT, "A synchronous command w
 }
 
 CASE(stalled_slots_are_eagain_until_cleared, "devx-abi 5", SOFT,
-     "Timed out commands complete in descending order; with every slot stalled, submits, calls, creates and destroys "
-     "give EAGAIN until late answers heal it.")
+     "Timed out commands complete in descending order; with every slot stalled, submits, calls, creates and destroys give "
+     "EAGAIN until late answers heal it.")
 {
 	struct rig r = rig_soft("clock=manual,timeout=1s");
 	struct record rec;

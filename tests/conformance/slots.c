@@ -24,8 +24,8 @@ static void expect_timed_out(struct rig *r, uint64_t wr_id)
 }
 
 CASE(slot_waits_are_serial, "verified 1", SOFT,
-     "Behind 31 that hang, the one that waited for a slot times out first, then those in descending order, then the "
-     "next waiters, a whole timeout each.")
+     "Behind 31 that hang, the one that waited for a slot times out first, then those in descending order, then the next "
+     "waiters, a whole timeout each.")
 {
 	struct rig r = hung();
 
@@ -143,8 +143,8 @@ static int query_element(struct mlx5dv_devx_obj *obj, uint32_t id, struct mlx5dv
 }
 
 CASE(general_objects_have_16_permits, "devx-abi 5, verified 1", SOFT,
-     "Of asynchronous commands on general objects 16 may be in flight on a device, whatever their completions; the next one "
-     "gives EBUSY and queues nothing, and other commands go on.")
+     "Of asynchronous commands on general objects 16 may be in flight on a device, whatever their completions; the next "
+     "one gives EBUSY and queues nothing, and other commands go on.")
 {
 	struct rig r = rig_soft("");
 	struct mlx5dv_devx_cmd_comp *other = new_comp(r.ctx);
@@ -248,4 +248,23 @@ CASE(removal_frees_those_who_wait_for_a_permit, "devx-abi 5", SOFT,
 		CHECK_EQ(rec.wr_id, i);
 		expect_aborted(&rec);
 	}
+}
+
+CASE(refused_submit_is_not_charged, "devx-abi 5", SOFT,
+     "A submit that gives EAGAIN because the slots are stalled takes nothing of the budget.")
+{
+	struct rig r = hung();
+	struct record rec;
+
+	advance(r.dev, SECOND);
+	for (uint64_t i = SLOTS; i--;)
+		expect_timed_out(&r, i);
+	for (int i = 0; i < 40; i++)
+		CHECK_EQ(submit(&r, BOX_MAX, 1), EAGAIN);
+	fault(r.dev, "clear");
+	for (int i = 0; i < 16; i++)
+		CHECK_EQ(submit(&r, BOX_MAX, 1), 0);
+	CHECK_EQ(submit(&r, BOX_MAX, 1), EAGAIN);
+	for (int i = 0; i < 16; i++)
+		get_ready(r.comp, &rec);
 }

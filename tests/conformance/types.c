@@ -232,6 +232,36 @@ static void put_type(char *to, size_t room, const char *text, const char *type, 
 		*p = *p == ' ' ? blank : *p;
 }
 
+/* Of which the kernel says that the umem is valid, whatever the program says. */
+static const struct forced {
+	enum rcp_id what;
+	uint32_t bit, width;
+} forced[] = {
+	{ RCP_CQ, PRM_F_create_cq_in__cq_umem_valid },
+	{ RCP_QP, PRM_F_create_qp_in__wq_umem_valid },
+	{ RCP_MKEY, PRM_F_create_mkey_in__mkey_umem_valid },
+};
+
+CASE(umem_valid_bit_is_forced_on, "devx-abi 4", ANY,
+     "The bit that says that a umem is valid does not matter where DEVX takes nothing else: the object uses the umem.")
+{
+	struct kit *k = kit_on(context());
+	uint8_t *in = zeroed(KIT_BOX), *out = zeroed(KIT_BOX);
+	uint32_t id;
+
+	for (const struct forced *f = forced; f < forced + N_OF(forced); f++) {
+		const struct rcp_cmd *cmd = &recipes[f->what]->create;
+
+		NOTE("%s", recipes[f->what]->name);
+		make(k, f->what, &id);
+		memset(in, 0, KIT_BOX);
+		rcp_fill(cmd, &k->env, 0, 5, in);
+		CHECK_EQ(get_bits(in, f->bit, f->width), 1);
+		set_bits(in, f->bit, f->width, 0);
+		create(k->ctx, in, cmd->inlen, out, cmd->outlen);
+	}
+}
+
 #define N_CASES (RCP_N * (int)N_OF(questions))
 
 /* A device without such objects refuses them. Of GENEVE options it may have some, but fewer than a case needs. */

@@ -96,6 +96,8 @@ CASE(page_is_memory, "mlx5dv_devx_alloc_uar(3)", ANY, "A doorbell can be written
 {
 	struct mlx5dv_devx_uar *u = uar(context(), NC_DEDICATED);
 
+	if (!is_soft())
+		SKIP("a real device would hear the doorbell");
 	*(volatile uint64_t *)u->reg_addr = 0;
 }
 
@@ -149,7 +151,8 @@ CASE(failed_command_is_its_errno, "devx-abi 4", SOFT,
 	uar(ctx, NC_DEDICATED);
 }
 
-CASE(removed_device_is_eio, "devx-abi 4", SOFT, "After the removal of the device there are no more UARs: EIO. Pages stay mapped.")
+CASE(removed_device_is_eio, "devx-abi 4", SOFT,
+     "After the removal of the device there are no more UARs: EIO. Pages stay mapped.")
 {
 	struct ibv_device *dev = soft("");
 	struct ibv_context *ctx = open_devx(dev);
@@ -160,7 +163,8 @@ CASE(removed_device_is_eio, "devx-abi 4", SOFT, "After the removal of the device
 	*(volatile uint64_t *)u->reg_addr = 1;
 }
 
-CASE(free_twice_and_after_close, "deviations 17", OURS, "Freeing a UAR again, or after its context was closed, does nothing.")
+CASE(free_twice_and_after_close, "deviations 17", OURS,
+     "Freeing a UAR again, or after its context was closed, does nothing.")
 {
 	struct ibv_context *ctx = context();
 	struct mlx5dv_devx_uar *u = mlx5dv_devx_alloc_uar(ctx, NC_DEDICATED), *a, *b;
@@ -182,11 +186,53 @@ CASE(free_twice_and_after_close, "deviations 17", OURS, "Freeing a UAR again, or
 
 #pragma weak mlx5dv_devx_uar_export_dmabuf_fd
 
-CASE(no_dmabuf_of_software, "deviations 26", SOFT, "The page of a software device is no memory of a device: no dma-buf, EOPNOTSUPP.")
+CASE(no_dmabuf_of_software, "deviations 26", SOFT,
+     "The page of a software device is no memory of a device: no dma-buf, EOPNOTSUPP.")
 {
 	struct mlx5dv_devx_uar *u = uar(open_devx(soft("")), NC_DEDICATED);
 
 	errno = 0;
 	CHECK_EQ(mlx5dv_devx_uar_export_dmabuf_fd(u), -1);
 	CHECK_EQ(errno, EOPNOTSUPP);
+}
+
+CASE(export_is_a_descriptor_or_minus_one, "devx-abi 8", ANY, "uar_export_dmabuf_fd gives a descriptor, or -1 and errno.")
+{
+	int fd;
+
+	if (!mlx5dv_devx_uar_export_dmabuf_fd)
+		SKIP("the library has no mlx5dv_devx_uar_export_dmabuf_fd");
+	errno = 0;
+	fd = mlx5dv_devx_uar_export_dmabuf_fd(uar(context(), MLX5DV_UAR_ALLOC_TYPE_NC));
+	if (fd >= 0) {
+		close(fd);
+	} else {
+		CHECK_EQ(fd, -1);
+		CHECK_EQ(errno, EOPNOTSUPP);
+	}
+}
+
+CASE(contexts_have_their_own_nc, "devx-abi 8", ANY, "Each context has a shared NC register of its own.")
+{
+	CHECK(uar(context(), MLX5DV_UAR_ALLOC_TYPE_NC) != uar(context(), MLX5DV_UAR_ALLOC_TYPE_NC));
+}
+
+CASE(left_registers_go_with_their_context, "devx-abi 4", ANY, "Registers that are left go with their context.")
+{
+	for (int i = 0; i < 20; i++) {
+		struct ibv_context *ctx = context();
+
+		for (int k = 0; k < 5; k++)
+			disown(uar(ctx, MLX5DV_UAR_ALLOC_TYPE_NC));
+		CHECK_EQ(close_context(ctx), 0);
+	}
+}
+
+CASE(null_arguments, "deviations 3", OURS, "Freeing NULL does nothing; any other NULL gives EINVAL.")
+{
+	mlx5dv_devx_free_uar(NULL);
+	CHECK_NULL(mlx5dv_devx_alloc_uar(NULL, 0), EINVAL);
+	errno = 0;
+	CHECK_EQ(mlx5dv_devx_uar_export_dmabuf_fd(NULL), -1);
+	CHECK_EQ(errno, EINVAL);
 }

@@ -23,6 +23,12 @@ static uint8_t *pages(void)
 	return mem;
 }
 
+/* Memory of the case whose address is a multiple of align. */
+static uint8_t *aligned(size_t size, size_t align)
+{
+	return own(aligned_alloc(align, size), free);
+}
+
 static int try_reg(struct ibv_context *ctx, void *addr, size_t size, uint32_t access)
 {
 	struct mlx5dv_devx_umem *umem;
@@ -133,6 +139,22 @@ CASE(page_size_bitmap, "devx-abi 7", ANY,
 	CHECK_EQ(try_reg_ex(ctx, mem, PAGE, 1u << 12, 0, -1), 0);
 	CHECK_EQ(try_reg_ex(ctx, mem, PAGE, UINT64_MAX, 0, -1), 0);
 	CHECK_EQ(try_reg_ex(ctx, mem, PAGE, UINT64_C(1) << 40, 0, -1), EINVAL);
+}
+
+CASE(large_pages_need_alignment, "devx-abi 7", ANY,
+     "A page size above 4 KiB asks for an address that is a multiple of it; a smaller one of the bitmap does else, or "
+     "EINVAL.")
+{
+	const uint64_t only_64k = UINT64_C(1) << 16, or_4k = only_64k | 1u << 12;
+	struct ibv_context *ctx = context();
+	uint8_t *mem = aligned(4 * 65536, 65536);
+
+	CHECK_EQ(try_reg_ex(ctx, mem, 65536, only_64k, 0, -1), 0);
+	CHECK_EQ(try_reg_ex(ctx, mem, 2 * 65536, only_64k, 0, -1), 0);
+	CHECK_EQ(try_reg_ex(ctx, mem + PAGE, 65536, only_64k, 0, -1), EINVAL);
+	CHECK_EQ(try_reg_ex(ctx, mem + PAGE, 65536, or_4k, 0, -1), 0);
+	CHECK_EQ(try_reg_ex(ctx, mem, 65536 + PAGE, only_64k, 0, -1), EINVAL);
+	CHECK_EQ(try_reg_ex(ctx, mem, 65536 + PAGE, or_4k, 0, -1), 0);
 }
 
 CASE(unknown_comp_mask_is_eopnotsupp, "devx-abi 8", ANY, "An unknown comp_mask of umem_reg_ex gives EOPNOTSUPP.")
@@ -265,8 +287,8 @@ static int dump(struct dump_rig *d, uint32_t id, uint32_t key, void *addr)
 }
 
 CASE(device_writes_through_an_mkey, "devx-abi 7", SOFT,
-     "The device writes to the memory of a umem, at the address that the command gives, across pages, and nothing "
-     "around it.")
+     "The device writes to the memory of a umem, at the address that the command gives, across pages, and nothing around "
+     "it.")
 {
 	struct dump_rig d = dump_rig();
 	uint8_t *at = d.mem + PAGE - 2 * SZ(traffic_counter);

@@ -78,7 +78,8 @@ CASE(extended_attributes_begin_with_the_plain_ones, "ibv_query_device_ex(3)", AN
 	CHECK_EQ(ibv_query_device_ex(ctx, &in, &ex), EINVAL);
 }
 
-CASE(port_attributes, "ibv_query_port(3)", ANY, "Port 1 has a state, a link layer and tables; a port that is not there gives EINVAL.")
+CASE(port_attributes, "ibv_query_port(3)", ANY,
+     "Port 1 has a state, a link layer and tables; a port that is not there gives EINVAL.")
 {
 	struct ibv_context *ctx = context();
 	struct ibv_port_attr a;
@@ -109,7 +110,8 @@ CASE(port_follows_its_link, "ibv_query_port(3)", SOFT, "A port whose link is dow
 }
 
 CASE(gids_and_pkeys, "ibv_query_gid(3)", ANY,
-     "The first GID is a link-local one, the first pkey the default one; past the tables' ends there is nothing, and that is -1.")
+     "The first GID is a link-local one, the first pkey the default one; past the tables' ends there is nothing, and that "
+     "is -1.")
 {
 	struct ibv_context *ctx = context();
 	struct ibv_port_attr a;
@@ -127,7 +129,8 @@ CASE(gids_and_pkeys, "ibv_query_gid(3)", ANY,
 }
 
 CASE(provider_attributes, "mlx5dv_query_device(3)", ANY,
-     "mlx5dv_query_device tells of version-1 CQEs as the capability does, and sets only those bits of comp_mask that were asked for.")
+     "mlx5dv_query_device tells of version-1 CQEs as the capability does, and sets only those bits of comp_mask that were "
+     "asked for.")
 {
 	struct ibv_context *ctx = context();
 	uint8_t out[SZ(query_hca_cap_out)];
@@ -193,7 +196,8 @@ CASE(mr_key_is_for_commands, "ibv_reg_mr(3)", SOFT,
 	CHECK_EQ(ibv_dereg_mr(mr), 0);
 }
 
-CASE(mr_knows_what_it_is_over, "ibv_reg_mr(3)", ANY, "A memory region tells its PD, address, length and keys; other iovas go too.")
+CASE(mr_knows_what_it_is_over, "ibv_reg_mr(3)", ANY,
+     "A memory region tells its PD, address, length and keys; other iovas go too.")
 {
 	struct ibv_pd *pd = pd_of(context());
 	uint8_t *mem = zeroed(3 * PAGE);
@@ -208,7 +212,8 @@ CASE(mr_knows_what_it_is_over, "ibv_reg_mr(3)", ANY, "A memory region tells its 
 }
 
 CASE(mr_refusals, "ibv_reg_mr(3)", ANY,
-     "Remote write without local write gives EINVAL, as do an unknown flag and an iova that lies otherwise in its page; memory that is not there EFAULT.")
+     "Remote write without local write gives EINVAL, as do an unknown flag and an iova that lies otherwise in its page; "
+     "memory that is not there EFAULT.")
 {
 	struct ibv_pd *pd = pd_of(context());
 	uint8_t *mem = zeroed(PAGE);
@@ -234,7 +239,8 @@ CASE(pd_in_use_is_ebusy, "ibv_dealloc_pd(3)", ANY, "A PD with memory regions sta
 	CHECK_EQ(ibv_dealloc_pd(pd), 0);
 }
 
-CASE(stale_pd_and_mr, "deviations 17", OURS, "A PD or memory region that is gone gives ENOENT; closing the context takes them along.")
+CASE(stale_pd_and_mr, "deviations 17", OURS,
+     "A PD or memory region that is gone gives ENOENT; closing the context takes them along.")
 {
 	struct ibv_context *ctx = context();
 	struct ibv_pd *pd = ibv_alloc_pd(ctx), *left;
@@ -261,7 +267,8 @@ CASE(stale_pd_and_mr, "deviations 17", OURS, "A PD or memory region that is gone
 	CHECK_NULL(ibv_alloc_pd(ctx), EBADF);
 }
 
-CASE(failed_commands_leave_nothing, "devx-abi 4", SOFT, "When the device refuses, the verb fails with the errno of the status and may be repeated.")
+CASE(failed_commands_leave_nothing, "devx-abi 4", SOFT,
+     "When the device refuses, the verb fails with the errno of the status and may be repeated.")
 {
 	struct ibv_device *dev = soft("");
 	struct ibv_context *ctx = open_devx(dev);
@@ -285,7 +292,8 @@ CASE(failed_commands_leave_nothing, "devx-abi 4", SOFT, "When the device refuses
 	CHECK_EQ(ibv_dealloc_pd(pd), 0);
 }
 
-CASE(removed_device_is_eio, "devx-abi 4", SOFT, "After the removal of the device, attributes and new objects give EIO; what is there can be given back.")
+CASE(removed_device_is_eio, "devx-abi 4", SOFT,
+     "After the removal of the device, attributes and new objects give EIO; what is there can be given back.")
 {
 	struct ibv_device *dev = soft("");
 	struct ibv_context *ctx = open_devx(dev);
@@ -304,4 +312,50 @@ CASE(removed_device_is_eio, "devx-abi 4", SOFT, "After the removal of the device
 	CHECK_NULL(ibv_reg_mr(pd, zeroed(PAGE), PAGE, 0), EIO);
 	CHECK_EQ(ibv_dereg_mr(mr), 0);
 	CHECK_EQ(ibv_dealloc_pd(pd), 0);
+}
+
+CASE(port_events_reach_verbs, "odx_soft_port(3)", SOFT,
+     "A port that goes down or up is an asynchronous event of each context.")
+{
+	struct ibv_device *dev = soft("");
+	struct ibv_context *ctx[] = { open_devx(dev), open_devx(dev) };
+	struct ibv_async_event ev;
+
+	for (int up = 0; up < 2; up++) {
+		CHECK_EQ(odx_soft_port(dev, 1, up), 0);
+		CHECK_EQ(odx_soft_port(dev, 1, up), 0); /* it is so already */
+		for (size_t i = 0; i < N_OF(ctx); i++) {
+			CHECK(ready(ctx[i]->async_fd, POLLIN, PATIENCE_MS) & POLLIN);
+			CHECK_EQ(ibv_get_async_event(ctx[i], &ev), 0);
+			CHECK_EQ(ev.event_type, up ? IBV_EVENT_PORT_ACTIVE : IBV_EVENT_PORT_ERR);
+			CHECK_EQ(ev.element.port_num, 1);
+			ibv_ack_async_event(&ev);
+			CHECK_EQ(ready(ctx[i]->async_fd, POLLIN, 0), 0);
+		}
+	}
+}
+
+CASE(removal_is_a_fatal_event, "verified 1", SOFT, "A removal is the asynchronous event of a fatal error.")
+{
+	struct ibv_device *dev = soft("");
+	struct ibv_context *ctx = open_devx(dev);
+	struct ibv_async_event ev;
+
+	CHECK_EQ(odx_soft_remove(dev), 0);
+	CHECK(ready(ctx->async_fd, POLLIN, PATIENCE_MS) & POLLIN);
+	CHECK_EQ(ibv_get_async_event(ctx, &ev), 0);
+	CHECK_EQ(ev.event_type, IBV_EVENT_DEVICE_FATAL);
+	ibv_ack_async_event(&ev);
+}
+
+CASE(no_async_event_is_eagain, "ibv_get_async_event(3)", ANY,
+     "With O_NONBLOCK, ibv_get_async_event without an event gives -1 and EAGAIN.")
+{
+	struct ibv_context *ctx = context();
+	struct ibv_async_event ev;
+
+	set_nonblock(ctx->async_fd, true);
+	errno = 0;
+	CHECK_EQ(ibv_get_async_event(ctx, &ev), -1);
+	CHECK_EQ(errno, EAGAIN);
 }
