@@ -140,6 +140,15 @@ int box_print(const struct prm_what *what, const void *box, size_t len, const st
 	return devx_flush();
 }
 
+int box_print_layout(const struct prm_layout *layout, const void *box, size_t len, bool zeros)
+{
+	const struct prm_style style = { .zeros = zeros };
+	const struct prm_writer to = { put_stdout, stdout };
+
+	prm_text_layout(layout, box, len, &style, &to);
+	return devx_flush();
+}
+
 #define DEPTH 20u
 
 /* The object or list that items go to at each depth. */
@@ -260,6 +269,14 @@ json_t *box_json(const struct prm_what *what, const void *box, size_t len, const
 		json_object_set_new(root, "syndrome", syndrome ? devx_json_text(syndrome) : json_null());
 	}
 	return root;
+}
+
+json_t *box_json_one(const struct prm_layout *layout, const void *box, size_t len)
+{
+	json_t *undefined = json_array(), *tails = json_array(), *fields = tree_of(NULL, layout, box, len, undefined, tails);
+
+	return json_pack("{ss si so so so}", "layout", layout->name, "length", (int)len, "fields", fields, "undefined", undefined,
+			 "tail", tails);
 }
 
 json_t *box_json_layout(const struct prm_layout *layout, const void *box, size_t len)

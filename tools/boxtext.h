@@ -21,7 +21,9 @@ bool box_op_mod(uint16_t opcode, const char *text, uint16_t *op_mod);
 int box_print(const struct prm_what *what, const void *box, size_t len, const struct prm_syndromes *s, bool zeros);
 /* All of a box; NULL: no memory. */
 json_t *box_json(const struct prm_what *what, const void *box, size_t len, const struct prm_syndromes *s);
-/* The fields of a layout alone. */
+/* The same for one layout; the second has its fields alone. */
+int box_print_layout(const struct prm_layout *layout, const void *box, size_t len, bool zeros);
+json_t *box_json_one(const struct prm_layout *layout, const void *box, size_t len);
 json_t *box_json_layout(const struct prm_layout *layout, const void *box, size_t len);
 
 /* A number, decimal or 0x; false: text is none, or does not fit 64 bits. */

@@ -19,10 +19,26 @@ struct options {
 	bool json, zeros;
 	enum { GUESS_FORM, HEX, BINARY } form;
 	enum { GUESS_SIDE, IN, OUT } side;
-	bool has_opcode, has_op_mod;
+	bool has_opcode;
 	uint16_t opcode, op_mod;
+	const struct prm_layout *layout; /* it is no command's box, but this */
 	struct prm_syndromes *syndromes;
 };
+
+static bool find_layout(const char *name, const struct prm_layout **layout)
+{
+	struct near near = { .word = name };
+	char hint[256];
+
+	*layout = prm_layout(name);
+	if (*layout)
+		return true;
+	for (unsigned int i = 0; i < prm_n_layouts; i++)
+		near_try(&near, prm_layouts[i].name);
+	near_text(&near, hint, sizeof(hint));
+	devx_error("\"%s\" is no layout%s", name, hint);
+	return false;
+}
 
 static bool parse(int argc, char **argv, struct options *o)
 {
@@ -31,7 +47,8 @@ static bool parse(int argc, char **argv, struct options *o)
 		{ "opcode", required_argument, NULL, 'c' }, { "op-mod", required_argument, NULL, 'm' },
 		{ "json", no_argument, NULL, 'j' },         { "all", no_argument, NULL, 'a' },
 		{ "hex", no_argument, NULL, 'h' },          { "binary", no_argument, NULL, 'b' },
-		{ "syndromes", required_argument, NULL, 's' }, { 0 },
+		{ "syndromes", required_argument, NULL, 's' }, { "layout", required_argument, NULL, 'l' },
+		{ 0 },
 	};
 	const char *op_mod = NULL;
 	int opt;
@@ -64,6 +81,10 @@ static bool parse(int argc, char **argv, struct options *o)
 		case 'b':
 			o->form = BINARY;
 			break;
+		case 'l':
+			if (!find_layout(optarg, &o->layout))
+				return false;
+			break;
 		case 's':
 			if (!box_syndromes(o->syndromes, optarg))
 				return false;
@@ -78,7 +99,10 @@ static bool parse(int argc, char **argv, struct options *o)
 	}
 	if (op_mod && !box_op_mod(o->opcode, op_mod, &o->op_mod))
 		return false;
-	o->has_op_mod = op_mod;
+	if (o->layout && (o->side != GUESS_SIDE || o->has_opcode)) {
+		devx_error("--layout excludes --in, --out and --opcode");
+		return false;
+	}
 	if (argc - optind > 1) {
 		devx_error("decode takes one FILE; \"%s\" is one too many", argv[optind + 1]);
 		return false;
@@ -136,7 +160,7 @@ static struct prm_what guess(const struct options *o, const uint8_t *p, size_t l
 static int print_json(const struct prm_what *what, const uint8_t *p, size_t len, const struct options *o, const char *form,
 		      bool guessed)
 {
-	json_t *root = box_json(what, p, len, o->syndromes);
+	json_t *root = o->layout ? box_json_one(o->layout, p, len) : box_json(what, p, len, o->syndromes);
 
 	if (root) {
 		json_object_set_new(root, "encoding", json_string(form));
@@ -170,11 +194,16 @@ static int decode(const struct options *o, const char *name, const char *input, 
 		return DEVX_INPUT;
 	}
 	what = guess(o, box, len, &guessed);
-	if (!o->json && (guessed || o->form == GUESS_FORM))
+	guessed &= !o->layout;
+	if (!o->json && o->layout && o->form == GUESS_FORM)
+		fprintf(stderr, "devx: taken as %s\n", text ? "hex" : "binary");
+	else if (!o->json && (guessed || o->form == GUESS_FORM))
 		fprintf(stderr, "devx: taken as %s, an %s\n", text ? "hex" : "binary",
 			what.out ? "outbox (--in: an inbox)" : "inbox (--out: an outbox)");
 	if (o->json)
 		return print_json(&what, box, len, o, text ? "hex" : "binary", guessed);
+	if (o->layout)
+		return box_print_layout(o->layout, box, len, o->zeros);
 	return box_print(&what, box, len, o->syndromes, o->zeros);
 }
 

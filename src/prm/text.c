@@ -256,6 +256,16 @@ static bool text_item(void *arg, const struct prm_item *item)
 	return true;
 }
 
+static void put_length(const struct prm_layout *l, size_t len, const struct prm_writer *to)
+{
+	put_number(to, len, 10, 1);
+	put(to, len == 1 ? " byte" : " bytes");
+	if (l && len < l->bits / 8) {
+		put(to, ", cut off: the layout has ");
+		put_number(to, l->bits / 8, 10, 1);
+	}
+}
+
 static void headline(const struct prm_what *what, const void *box, size_t len, const struct prm_writer *to)
 {
 	const char *name = prm_opcode_name(what->opcode);
@@ -270,14 +280,9 @@ static void headline(const struct prm_what *what, const void *box, size_t len, c
 	} else {
 		put(to, "outbox of an unknown command, ");
 	}
-	put_number(to, len, 10, 1);
-	put(to, len == 1 ? " byte" : " bytes");
+	put_length(l, len, to);
 	if (what->known && name && !l)
 		put(to, ", no layout is known");
-	if (l && len < l->bits / 8) {
-		put(to, ", cut off: the layout has ");
-		put_number(to, l->bits / 8, 10, 1);
-	}
 	if (what->out && len) {
 		uint8_t status = (uint8_t)PRM_GET(&b, general_obj_out_cmd_hdr, status);
 		int err = prm_status_errno(status);
@@ -292,19 +297,39 @@ static void headline(const struct prm_what *what, const void *box, size_t len, c
 	put(to, "\n");
 }
 
+static const struct prm_style plain = { 0 };
+
+static void put_left_out(const struct text *t)
+{
+	if (!t->left_out)
+		return;
+	put(t->to, "  (");
+	put_number(t->to, t->left_out, 10, 1);
+	put(t->to, t->left_out == 1 ? " field that is 0 is left out)\n" : " fields that are 0 are left out)\n");
+}
+
+void prm_text_layout(const struct prm_layout *layout, const void *box, size_t len, const struct prm_style *style,
+		     const struct prm_writer *to)
+{
+	static const struct prm_what none = { 0 };
+	struct text t = { .to = to, .style = style ? style : &plain, .what = &none };
+
+	put(to, layout->name);
+	put(to, ", ");
+	put_length(layout, len, to);
+	put(to, "\n");
+	prm_walk_layout(layout, box, len, text_item, &t);
+	put_left_out(&t);
+}
+
 void prm_text(const struct prm_what *what, const void *box, size_t len, const struct prm_style *style,
 	      const struct prm_writer *to)
 {
-	static const struct prm_style plain = { 0 };
 	struct text t = { .to = to, .style = style ? style : &plain, .what = what };
 
 	headline(what, box, len, to);
 	prm_walk(what, box, len, text_item, &t);
-	if (t.left_out) {
-		put(to, "  (");
-		put_number(to, t.left_out, 10, 1);
-		put(to, t.left_out == 1 ? " field that is 0 is left out)\n" : " fields that are 0 are left out)\n");
-	}
+	put_left_out(&t);
 }
 
 size_t prm_text_buf(const struct prm_what *what, const void *box, size_t len, const struct prm_style *style, char *buf,

@@ -94,7 +94,10 @@ struct prm_style {
 /* A headline, and a line for each field. style may be NULL. */
 void prm_text(const struct prm_what *what, const void *box, size_t len, const struct prm_style *style,
 	      const struct prm_writer *to);
-/* The same, cut to size and ended by a NUL; size may be 0. Returns the length of the whole text. */
+/* One layout, such as a capability page or an EQE. */
+void prm_text_layout(const struct prm_layout *layout, const void *box, size_t len, const struct prm_style *style,
+		     const struct prm_writer *to);
+/* The first, cut to size and ended by a NUL; size may be 0. Returns the length of the whole text. */
 size_t prm_text_buf(const struct prm_what *what, const void *box, size_t len, const struct prm_style *style, char *buf,
 		    size_t size);
 /* A value with its names: "3 (RTS)", "0xc (FWD_DEST|COUNT)". values may be NULL. */

@@ -175,21 +175,29 @@ static int form_of(struct walk *w, const struct prm_layout *l, uint32_t bit, uin
 	return 0;
 }
 
+/* The data of an event, whose type stands before it in the EQE. */
+static const struct prm_layout *event_layout(const struct walk *w, uint32_t bit)
+{
+	struct { uint32_t bit, width; } data = { PRM_F_eqe__event_data }, type = { PRM_F_eqe__event_type };
+
+	return bit < data.bit ? NULL : layout_of(PRM_ENUM_event_type, (uint32_t)peek(w, bit - data.bit + type.bit, type.width));
+}
+
 static void walk_union(struct walk *w, const struct prm_layout *l, uint32_t bit, uint32_t end, unsigned int depth)
 {
 	const struct prm_layout *form = NULL;
 	const char *name = NULL;
 	int i;
 
-	if (!strcmp(l->name, "hca_cap_union") && w->what) {
-		/* op_mod is twice the type, and one more for the current value. */
-		form = prm_cap_layout(w->what->op_mod >> 1);
-		for (unsigned int k = 0; form && !name && k < l->n_fields; k++)
-			if (&prm_layouts[l->fields[k].nested] == form)
-				name = l->fields[k].name;
-		if (form && !name)
-			name = form->name;
-	}
+	if (!strcmp(l->name, "hca_cap_union") && w->what->known)
+		form = prm_cap_layout(w->what->op_mod >> 1); /* op_mod: twice the type, and one more for the current value */
+	else if (!strcmp(l->name, "event_auto"))
+		form = event_layout(w, bit);
+	for (unsigned int k = 0; form && !name && k < l->n_fields; k++)
+		if (&prm_layouts[l->fields[k].nested] == form)
+			name = l->fields[k].name;
+	if (form && !name)
+		name = form->name;
 	if (!form) {
 		i = form_of(w, l, bit, end);
 		form = &prm_layouts[l->fields[i].nested];

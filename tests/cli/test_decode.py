@@ -94,6 +94,19 @@ class Decode(DevxTest):
         self.assertEqual(qp["fields"]["pas"][3], 0)
         self.assertEqual(qp["tail"], [{"offset": 304, "bytes": "0xff"}])
 
+    def test_layout(self):
+        eqe = bytearray(64)
+        eqe[1], eqe[3] = 9, 4
+        eqe[32 + 8] = 0x10
+        out, err = self.decode(bytes(eqe), "--layout", "eqe")
+        self.assertIn("taken as binary\n", err)
+        self.assertTrue(out.startswith("eqe, 64 bytes\n  event_type = 9 (PORT_CHANGE)\n"))
+        self.assertIn("\n  event_data.port_state_change_event.port_num = 1\n", out)
+        event = json.loads(self.decode(eqe.hex(), "--layout", "eqe", "--json")[0])
+        self.assertEqual((event["layout"], event["fields"]["event_type"]["name"]), ("eqe", "PORT_CHANGE"))
+        for args, text in ((("--layout", "ege"), "eqe"), (("--layout", "eqe", "--in"), "excludes"), (("--layout",), "no layout")):
+            self.assertIn(text, self.decode(bytes(eqe), *args, code=USAGE)[1])
+
     def test_syndromes(self):
         table = self.write(b"# mine\n0x0d0302\tthe counters went for a walk\n", "table")
         out, _ = self.decode(REFUSED.hex(), "--out", "--syndromes", table)

@@ -98,11 +98,26 @@ static void outbox(void **state)
 	prm_syndromes_free(s);
 }
 
+struct wanted {
+	const char *path;
+	uint64_t value;
+};
+
+static bool looks_for(void *arg, const struct prm_item *item)
+{
+	struct wanted *w = arg;
+
+	if (item->kind == PRM_ITEM_FIELD && !strcmp(w->path, item->path))
+		w->value = item->value;
+	return true;
+}
+
 static void chosen_forms(void **state)
 {
 	uint8_t box[4112] = { 0 };
 	struct prm_box b = prm_out(box, sizeof(box)), sub, leaf;
 	struct prm_what what = { .out = true, .known = true, .opcode = PRM_OP_QUERY_HCA_CAP, .op_mod = 0x4 << 1 | 1 };
+	struct wanted dct = { "event_data.dct_events.dct_number", 0 };
 
 	/* A capability page is that of the type. */
 	sub = PRM_SUB(&b, query_hca_cap_out, capability);
@@ -112,6 +127,13 @@ static void chosen_forms(void **state)
 	has(text_of(&what, box, sizeof(box), NULL), "l3_type = 6 (IPV4|IPV6)\n");
 	what.op_mod = 0x20 << 1;
 	has(text_of(&what, box, sizeof(box), NULL), "  capability.cmd_hca_cap_2.");
+	/* What an event carries is that of its type. */
+	memset(box, 0, sizeof(box));
+	PRM_SET(&b, eqe, event_type, 0x1c);
+	sub = PRM_SUB(&b, eqe, event_data);
+	PRM_SET(&sub, dct_events, dct_number, 3);
+	prm_walk_layout(prm_layout("eqe"), box, PRM_SZ(eqe), looks_for, &dct);
+	assert_int_equal(dct.value, 3);
 	/* A general object is that of obj_type. */
 	memset(box, 0, sizeof(box));
 	PRM_SET(&b, general_obj_in_cmd_hdr, opcode, PRM_OP_CREATE_GENERAL_OBJECT);

@@ -29,6 +29,7 @@ _devx() {
 	--diff) COMPREPLY=($(compgen -W "cx5 cx6dx cx7 bf3" -- "$cur")); return ;;
 	--opcode) COMPREPLY=($(compgen -W "${!_devx_in[*]}" -- "${cur^^}")); return ;;
 	--syndromes) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+	--layout) COMPREPLY=($(compgen -W "${!_devx_fields[*]}" -- "$cur")); return ;;
 	--op-mod | --outlen | --in-flight | --top) return ;;
 	esac
 	if [[ $cur == -* ]]; then
@@ -132,7 +133,7 @@ def main():
     for value, name, _, layout in enums["general_object_type"][2]:
         if layout:
             objects[name] = objects[f"0X{value:X}"] = objects[str(value)] = layout
-    wanted, queue = set(), [row[5] for row in opcodes if row[5]] + list(objects.values()) + ["dest_format"]
+    wanted, queue = set(), [row[5] for row in opcodes if row[5]] + list(layouts)
     while queue:
         layout = queue.pop()
         if layout not in wanted:
