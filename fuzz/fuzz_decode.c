@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Boxes as text, and the texts that devx reads. The first byte chooses: an inbox; an outbox of the opcode and op_mod in the next
- * four bytes; hex; a table of syndromes; a path into the layout of an opcode.
+ * Boxes as text, and the texts that devx reads. The first byte chooses: an inbox; an outbox of the opcode and op_mod in the
+ * next four bytes; hex; a table of syndromes; a path into the layout of an opcode.
  */
 #include <string.h>
 
