@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Dynamically connected targets. */
+#include "events.h"
 #include "queues.h"
 
 /* state. Linux, include/linux/mlx5/mlx5_ifc.h. */
@@ -55,27 +56,42 @@ static enum syn active(struct ctx_obj *obj)
 	return PRM_GET(&ctx, dctc, state) == DCT_ACTIVE ? SYN_OK : SYN_DCT_STATE;
 }
 
+/* Whether a violation of the access key is told, once. The state of the DCT itself stands in its context. */
+enum { KEY_SILENT = 0, KEY_ARMED = 1 };
+
+/* A drained DCT takes no packets, so none violates its key. */
+bool dct_event(struct hca_obj *obj, uint8_t event, uint8_t syndrome)
+{
+	struct ctx_obj *target = (struct ctx_obj *)obj;
+	struct prm_box ctx = prm_out(target->ctx, PRM_SZ(dctc));
+
+	if (syndrome || active(target) != SYN_OK || (event == EVENT_DCT_KEY_VIOLATION && target->state != KEY_ARMED))
+		return false;
+	if (event == EVENT_DCT_DRAINED) {
+		PRM_SET(&ctx, dctc, state, DCT_DRAINED);
+		return true;
+	}
+	PRM_SET(&ctx, dctc, dc_access_key_violation_count, PRM_GET(&ctx, dctc, dc_access_key_violation_count) + 1);
+	target->state = KEY_SILENT;
+	return true;
+}
+
 /* Nothing is connected, so it is drained at once. */
 static enum syn drain(struct hca *h, struct call *c)
 {
-	struct ctx_obj *obj = (struct ctx_obj *)c->obj;
-	struct prm_box ctx = prm_out(obj->ctx, PRM_SZ(dctc));
-	enum syn syn = active(obj);
-
-	if (syn == SYN_OK)
-		PRM_SET(&ctx, dctc, state, DCT_DRAINED);
-	return syn;
+	if (!dct_event(c->obj, EVENT_DCT_DRAINED, 0))
+		return SYN_DCT_STATE;
+	hca_raise_on(h, c->obj, EVENT_DCT_DRAINED);
+	return SYN_OK;
 }
 
-/* For violations of the access key, which only packets bring about; counted anew from here on. */
 static enum syn arm(struct hca *h, struct call *c)
 {
-	struct ctx_obj *obj = (struct ctx_obj *)c->obj;
-	struct prm_box ctx = prm_out(obj->ctx, PRM_SZ(dctc));
-	enum syn syn = active(obj);
+	struct ctx_obj *target = (struct ctx_obj *)c->obj;
+	enum syn syn = active(target);
 
 	if (syn == SYN_OK)
-		PRM_SET(&ctx, dctc, dc_access_key_violation_count, 0);
+		target->state = KEY_ARMED;
 	return syn;
 }
 

@@ -12,12 +12,13 @@
 #define PORT_DOWN 0x1u
 #define PORT_ACTIVE 0x4u
 
-/* Which work queue number an event carries. Linux, include/linux/mlx5/mlx5_ifc.h: MLX5_EVENT_QUEUE_TYPE_QP. */
-#define QUEUE_QP 0u
+/* Which work queue number an event carries. Linux, include/linux/mlx5/mlx5_ifc.h: MLX5_EVENT_QUEUE_TYPE_*; SRQs have none. */
+enum { QUEUE_QP = 0, QUEUE_NONE = 0, QUEUE_RQ = 1, QUEUE_SQ = 2, QUEUE_DCT = 6 };
 
 /*
  * Events by object: which create command makes the object, and how Linux tells the kinds of objects of an event apart
- * (drivers/infiniband/hw/mlx5/devx.c, get_event_obj_type: for these the queue type, and 0 for a CQ).
+ * (drivers/infiniband/hw/mlx5/devx.c, get_event_obj_type: for these the queue type, and 0 for a CQ or an XRQ). An RMP counts as an RQ
+ * there (get_legacy_obj_type).
  */
 static const struct row {
 	uint8_t event;
@@ -34,6 +35,23 @@ static const struct row {
 	{ EVENT_WQ_CATAS_ERROR, PRM_OP_CREATE_QP, OBJ_QP, QUEUE_QP, qp_event },
 	{ EVENT_WQ_INVAL_REQ_ERROR, PRM_OP_CREATE_QP, OBJ_QP, QUEUE_QP, qp_event },
 	{ EVENT_WQ_ACCESS_ERROR, PRM_OP_CREATE_QP, OBJ_QP, QUEUE_QP, qp_event },
+	{ EVENT_WQ_CATAS_ERROR, PRM_OP_CREATE_RQ, OBJ_RQ, QUEUE_RQ, rq_event },
+	{ EVENT_WQ_INVAL_REQ_ERROR, PRM_OP_CREATE_RQ, OBJ_RQ, QUEUE_RQ, rq_event },
+	{ EVENT_WQ_ACCESS_ERROR, PRM_OP_CREATE_RQ, OBJ_RQ, QUEUE_RQ, rq_event },
+	{ EVENT_SRQ_LIMIT, PRM_OP_CREATE_RQ, OBJ_RQ, QUEUE_RQ, rq_event },
+	{ EVENT_WQ_CATAS_ERROR, PRM_OP_CREATE_SQ, OBJ_SQ, QUEUE_SQ, sq_event },
+	{ EVENT_WQ_INVAL_REQ_ERROR, PRM_OP_CREATE_SQ, OBJ_SQ, QUEUE_SQ, sq_event },
+	{ EVENT_WQ_ACCESS_ERROR, PRM_OP_CREATE_SQ, OBJ_SQ, QUEUE_SQ, sq_event },
+	{ EVENT_SRQ_LIMIT, PRM_OP_CREATE_RMP, OBJ_RMP, QUEUE_RQ, rmp_event },
+	{ EVENT_SRQ_CATAS_ERROR, PRM_OP_CREATE_RMP, OBJ_RMP, QUEUE_RQ, rmp_event },
+	{ EVENT_SRQ_LIMIT, PRM_OP_CREATE_SRQ, OBJ_SRQ, QUEUE_NONE, srq_event },
+	{ EVENT_SRQ_CATAS_ERROR, PRM_OP_CREATE_SRQ, OBJ_SRQ, QUEUE_NONE, srq_event },
+	{ EVENT_SRQ_LIMIT, PRM_OP_CREATE_XRC_SRQ, OBJ_XRC_SRQ, QUEUE_NONE, xrc_srq_event },
+	{ EVENT_SRQ_CATAS_ERROR, PRM_OP_CREATE_XRC_SRQ, OBJ_XRC_SRQ, QUEUE_NONE, xrc_srq_event },
+	{ EVENT_SRQ_LIMIT, PRM_OP_CREATE_XRQ, OBJ_XRQ, QUEUE_NONE, xrq_event },
+	{ EVENT_XRQ_ERROR, PRM_OP_CREATE_XRQ, OBJ_XRQ, QUEUE_NONE, xrq_event },
+	{ EVENT_DCT_DRAINED, PRM_OP_CREATE_DCT, OBJ_DCT, QUEUE_DCT, dct_event },
+	{ EVENT_DCT_KEY_VIOLATION, PRM_OP_CREATE_DCT, OBJ_DCT, QUEUE_DCT, dct_event },
 };
 
 struct prm_box event_new(struct hca_event *ev, uint8_t type, uint8_t subtype)
@@ -86,17 +104,43 @@ static void describe(struct prm_box *data, const struct row *row, uint32_t id, u
 		PRM_SET(data, cq_error, cqn, id);
 		PRM_SET(data, cq_error, syndrome, syndrome);
 		break;
+	case EVENT_XRQ_ERROR:
+		PRM_SET(data, xrq_err_event, xrqn, id);
+		break;
+	case EVENT_DCT_DRAINED:
+	case EVENT_DCT_KEY_VIOLATION:
+		PRM_SET(data, dct_events, dct_number, id);
+		break;
 	default:
 		PRM_SET(data, qp_events, type, row->obj_type);
 		PRM_SET(data, qp_events, qpn_rqn_sqn, id);
 	}
 }
 
-enum hca_raised hca_event(struct hca *h, uint16_t made_by, uint32_t id, uint16_t event, uint8_t syndrome)
+static void raise_row(struct hca *h, const struct row *row, const struct hca_obj *obj, uint8_t syndrome)
 {
 	struct hca_event ev;
+	struct prm_box data = event_new(&ev, row->event, 0);
+
+	ev.affiliated = true;
+	ev.obj_type = row->obj_type;
+	ev.obj_id = obj->id;
+	describe(&data, row, obj->id, syndrome);
+	if (row->event == EVENT_COMP && obj->links[CQ_LINK_EQ]) /* it names its queue; masks are for the others */
+		eq_event(h, obj->links[CQ_LINK_EQ], ev.eqe);
+	hca_raise(h, &ev, obj->uid);
+}
+
+void hca_raise_on(struct hca *h, const struct hca_obj *obj, uint8_t event)
+{
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (rows[i].event == event && rows[i].type == obj->type)
+			raise_row(h, &rows[i], obj, 0);
+}
+
+enum hca_raised hca_event(struct hca *h, uint16_t made_by, uint32_t id, uint16_t event, uint8_t syndrome)
+{
 	struct hca_obj *obj;
-	struct prm_box data;
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		const struct row *row = &rows[i];
@@ -108,14 +152,7 @@ enum hca_raised hca_event(struct hca *h, uint16_t made_by, uint32_t id, uint16_t
 			return HCA_NO_OBJECT;
 		if (!row->effect(obj, row->event, syndrome))
 			return HCA_NOT_NOW;
-		data = event_new(&ev, row->event, 0);
-		ev.affiliated = true;
-		ev.obj_type = row->obj_type;
-		ev.obj_id = id;
-		describe(&data, row, id, syndrome);
-		if (row->event == EVENT_COMP && obj->links[CQ_LINK_EQ]) /* it names its queue; masks are for the others */
-			eq_event(h, obj->links[CQ_LINK_EQ], ev.eqe);
-		hca_raise(h, &ev, obj->uid);
+		raise_row(h, row, obj, syndrome);
 		return HCA_RAISED;
 	}
 	return HCA_NO_EVENT;

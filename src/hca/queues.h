@@ -51,6 +51,7 @@ struct wq_kind {
 struct rqt {
 	struct hca_obj obj;
 	uint32_t max_size;
+	uint8_t list_type;
 };
 
 /* A queue pair in a multicast group. */
@@ -66,7 +67,9 @@ void mcg_free(struct mcg_table *t);
 /* An XRQ's context, and behind it the entry that SET_XRQ_DC_PARAMS_ENTRY sets. */
 #define XRQ_DC_ENTRY (PRM_SZ(set_xrq_dc_params_entry_in) - PRM_HDR_SZ)
 
-/* PD, queue and doorbell record of a work queue: checked, and added to the links. */
+#define WQ_LINKS 4u /* PD, UAR, queue, doorbell record */
+
+/* What a work queue names: checked, and added to the links. */
 enum syn wq_check(struct hca *h, struct call *c, struct prm_box *wq, const struct wq_kind *kind, struct ctx_links *links);
 /* A hairpin queue lies inside the device: it has sizes only. */
 enum syn wq_check_hairpin(struct prm_box *wq);
@@ -74,6 +77,9 @@ enum syn wq_check_hairpin(struct prm_box *wq);
 void wq_made(struct prm_box *wq);
 /* A limit below which a shared queue tells that it runs dry. */
 bool wq_limit_fits(uint64_t lwm, uint64_t log_size);
+
+/* The event of a limit: told once, until it is set again. lwm: its place in the context. False: none was set. */
+bool wq_limit_reached(struct prm_box *ctx, struct ctx_place lwm);
 
 /* May a queue go from one state to the other by a command? */
 bool queue_may_go(unsigned int from, unsigned int to);

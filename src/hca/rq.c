@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Receive queues: with memory of their own, on an RMP, or hairpin. And RMPs, the memory that receive queues share. */
+#include "events.h"
 #include "queues.h"
 
 static const struct wq_kind receive_wq = {
@@ -108,6 +109,23 @@ static void modified_rq(struct hca *h, struct call *c, struct ctx_obj *obj, stru
 	PRM_SET(&ctx, rqc, state, next);
 }
 
+/* An error stops a queue that runs. */
+bool rq_event(struct hca_obj *obj, uint8_t event, uint8_t syndrome)
+{
+	struct ctx_obj *rq = (struct ctx_obj *)obj;
+	struct prm_box ctx = prm_out(rq->ctx, PRM_SZ(rqc));
+
+	if (syndrome)
+		return false;
+	if (event == EVENT_SRQ_LIMIT)
+		return wq_limit_reached(&ctx, (struct ctx_place)CTX_NESTED(rqc, wq, wq, lwm));
+	if (rq->state != QUEUE_RDY)
+		return false;
+	rq->state = QUEUE_ERR;
+	PRM_SET(&ctx, rqc, state, rq->state);
+	return true;
+}
+
 static const struct ctx_select rq_selects[] = {
 	{ RQ_SELECT_LWM, CTX_NESTED(rqc, wq, wq, lwm) },
 	{ RQ_SELECT_VSD, CTX_PLACE(rqc, vsd) },
@@ -168,6 +186,20 @@ static void modified_rmp(struct hca *h, struct call *c, struct ctx_obj *obj, str
 
 	obj->state = (uint8_t)PRM_GET(to, rmpc, state);
 	PRM_SET(&ctx, rmpc, state, obj->state);
+}
+
+bool rmp_event(struct hca_obj *obj, uint8_t event, uint8_t syndrome)
+{
+	struct ctx_obj *rmp = (struct ctx_obj *)obj;
+	struct prm_box ctx = prm_out(rmp->ctx, PRM_SZ(rmpc));
+
+	if (syndrome || rmp->state != QUEUE_RDY)
+		return false;
+	if (event == EVENT_SRQ_LIMIT)
+		return wq_limit_reached(&ctx, (struct ctx_place)CTX_NESTED(rmpc, wq, wq, lwm));
+	rmp->state = QUEUE_ERR;
+	PRM_SET(&ctx, rmpc, state, rmp->state);
+	return true;
 }
 
 static const struct ctx_select rmp_selects[] = {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Send queues: with memory of their own, or hairpin. */
+#include "events.h"
+#include "general.h"
 #include "queues.h"
 
 /* Its basic blocks are 64 bytes, and follow each other. */
@@ -16,12 +18,29 @@ static const struct ctx_ref refs[] = {
 	{ 0 },
 };
 
+/* Only a leaf of the tree sends. Linux, include/linux/mlx5/mlx5_ifc.h: SCHEDULING_CONTEXT_ELEMENT_TYPE_QUEUE_GROUP. */
+#define QUEUE_GROUP 4u
+
+static enum syn group_check(struct hca *h, struct call *c, struct prm_box *ctx)
+{
+	uint32_t id = (uint32_t)PRM_GET(ctx, sqc, qos_queue_group_id);
+	struct prm_box element, sched;
+
+	if (!id)
+		return SYN_OK;
+	element = gen_context(obj_find(h, OBJ_SCHED, id, c->uid), id);
+	sched = PRM_SUB(&element, sched_elem, sched_context);
+	return PRM_GET(&sched, scheduling_context, element_type) == QUEUE_GROUP ? SYN_OK : SYN_SQ_GROUP_TYPE;
+}
+
 static enum syn check(struct hca *h, struct call *c, struct prm_box *ctx, struct ctx_links *links)
 {
 	struct prm_box wq = PRM_SUB(ctx, sqc, wq);
 	uint64_t tises = PRM_GET(ctx, sqc, tis_lst_sz);
-	enum syn syn = SYN_OK;
+	enum syn syn = group_check(h, c, ctx);
 
+	if (syn != SYN_OK)
+		return syn;
 	if (PRM_GET(ctx, sqc, state) != QUEUE_RST)
 		return SYN_SQ_NEW_STATE;
 	if (!queue_ts_format_ok(h, PRM_GET(ctx, sqc, ts_format)))
@@ -67,6 +86,7 @@ static enum syn check_peer(struct hca *h, struct call *c, struct ctx_obj *obj, s
 static enum syn check_modify(struct hca *h, struct call *c, struct ctx_obj *obj, struct prm_box *to, uint64_t select)
 {
 	uint8_t next = (uint8_t)PRM_GET(to, sqc, state);
+	enum syn syn;
 
 	if (PRM_GET(&c->in, modify_sq_in, sq_state) != obj->state)
 		return SYN_SQ_STATE;
@@ -74,6 +94,9 @@ static enum syn check_modify(struct hca *h, struct call *c, struct ctx_obj *obj,
 		return SYN_SQ_STEP;
 	if (select & SQ_SELECT_RATE && PRM_GET(to, sqc, packet_pacing_rate_limit_index))
 		return SYN_SQ_RATE;
+	syn = select & SQ_SELECT_QUEUE_GROUP ? group_check(h, c, to) : SYN_OK;
+	if (syn != SYN_OK)
+		return syn;
 	return obj->state == QUEUE_RST && next == QUEUE_RDY ? check_peer(h, c, obj, to) : SYN_OK;
 }
 
@@ -90,6 +113,19 @@ static void modified(struct hca *h, struct call *c, struct ctx_obj *obj, struct 
 	}
 	obj->state = next;
 	PRM_SET(&ctx, sqc, state, next);
+}
+
+/* An error stops a queue that runs. */
+bool sq_event(struct hca_obj *obj, uint8_t event, uint8_t syndrome)
+{
+	struct ctx_obj *sq = (struct ctx_obj *)obj;
+	struct prm_box ctx = prm_out(sq->ctx, PRM_SZ(sqc));
+
+	if (syndrome || sq->state != QUEUE_RDY)
+		return false;
+	sq->state = QUEUE_ERR;
+	PRM_SET(&ctx, sqc, state, sq->state);
+	return true;
 }
 
 static const struct ctx_select selects[] = {

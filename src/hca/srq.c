@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Shared receive queues, basic and XRC, XRC domains, and the arming of their limits. */
+#include "events.h"
 #include "queues.h"
 
 /* state. Linux, include/linux/mlx5/mlx5_ifc.h. */
-#define SRQ_GOOD 0u
+enum { SRQ_GOOD = 0, SRQ_ERROR = 1 };
 
 /* log_rq_stride 0 means 16 bytes; page_offset counts in 64ths of a page; log_page_size in pages of 4 KiB. */
 #define LOG_STRIDE_MIN 4u
@@ -56,6 +57,19 @@ static void made_srq(struct hca *h, struct call *c, struct ctx_obj *obj)
 	PRM_SET(&ctx, srqc, wqe_cnt, 0);
 }
 
+/* An SRQ in error stays so, and tells no more. */
+bool srq_event(struct hca_obj *obj, uint8_t event, uint8_t syndrome)
+{
+	struct prm_box ctx = prm_out(((struct ctx_obj *)obj)->ctx, PRM_SZ(srqc));
+
+	if (syndrome || PRM_GET(&ctx, srqc, state) != SRQ_GOOD)
+		return false;
+	if (event == EVENT_SRQ_LIMIT)
+		return wq_limit_reached(&ctx, (struct ctx_place)CTX_PLACE(srqc, lwm));
+	PRM_SET(&ctx, srqc, state, SRQ_ERROR);
+	return true;
+}
+
 static const struct ctx_type srq = {
 	.type = OBJ_SRQ,
 	.create = CTX_PLACE(create_srq_in, srq_context_entry),
@@ -101,6 +115,18 @@ static void made_xrc_srq(struct hca *h, struct call *c, struct ctx_obj *obj)
 	PRM_SET(&ctx, xrc_srqc, wqe_cnt, 0);
 	if (PRM_GET(&ctx, xrc_srqc, user_index_equal_xrc_srqn))
 		PRM_SET(&ctx, xrc_srqc, user_index, obj->obj.id);
+}
+
+bool xrc_srq_event(struct hca_obj *obj, uint8_t event, uint8_t syndrome)
+{
+	struct prm_box ctx = prm_out(((struct ctx_obj *)obj)->ctx, PRM_SZ(xrc_srqc));
+
+	if (syndrome || PRM_GET(&ctx, xrc_srqc, state) != SRQ_GOOD)
+		return false;
+	if (event == EVENT_SRQ_LIMIT)
+		return wq_limit_reached(&ctx, (struct ctx_place)CTX_PLACE(xrc_srqc, lwm));
+	PRM_SET(&ctx, xrc_srqc, state, SRQ_ERROR);
+	return true;
 }
 
 static const struct ctx_type xrc_srq = {

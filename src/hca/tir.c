@@ -108,8 +108,9 @@ static const struct ctx_type tir = {
 	.check = check_tir, .check_modify = check_modify_tir, .modified = modified_tir,
 };
 
-/* list_q_type: receive queues. DPDK, drivers/common/mlx5/mlx5_prm.h. */
-#define LIST_RQ 0u
+/* list_q_type: receive queues, virtio net queues. DPDK, drivers/common/mlx5/mlx5_prm.h. */
+static const enum obj_type list_types[] = { OBJ_RQ, OBJ_VIRTIO_NET_Q };
+#define LIST_TYPES (sizeof(list_types) / sizeof(list_types[0]))
 
 static bool power_of_two(uint64_t n)
 {
@@ -126,8 +127,9 @@ static uint32_t entry_bit(uint32_t i)
 static struct hca_obj *entry(struct hca *h, struct call *c, struct prm_box *list, uint32_t i)
 {
 	const struct ctx_place number = CTX_PLACE(rq_num, rq_num);
+	enum obj_type type = list_types[PRM_GET(list, rqtc, list_q_type)];
 
-	return obj_find(h, OBJ_RQ, (uint32_t)prm_get(list, entry_bit(i), number.width), c->uid);
+	return obj_find(h, type, (uint32_t)prm_get(list, entry_bit(i), number.width), c->uid);
 }
 
 /* The box from a context on to the end of its mailbox, so that it takes in the list behind it. */
@@ -141,7 +143,7 @@ static enum syn check_list(struct hca *h, struct call *c, struct prm_box *ctx, u
 {
 	uint32_t n = (uint32_t)PRM_GET(ctx, rqtc, rqt_actual_size);
 
-	if (PRM_GET(ctx, rqtc, list_q_type) != LIST_RQ)
+	if (PRM_GET(ctx, rqtc, list_q_type) >= LIST_TYPES)
 		return SYN_RQT_LIST_TYPE;
 	if (PRM_GET(ctx, rqtc, rq_vhca_id_format))
 		return SYN_RQT_VHCA;
@@ -151,7 +153,7 @@ static enum syn check_list(struct hca *h, struct call *c, struct prm_box *ctx, u
 		return SYN_RQT_IN_LEN;
 	for (uint32_t i = 0; i < n; i++)
 		if (!entry(h, c, ctx, i))
-			return SYN_RQ;
+			return obj_classes[list_types[PRM_GET(ctx, rqtc, list_q_type)]].missing;
 	return SYN_OK;
 }
 
@@ -159,6 +161,7 @@ static void link_list(struct hca *h, struct call *c, struct rqt *rqt, struct prm
 {
 	uint32_t n = (uint32_t)PRM_GET(ctx, rqtc, rqt_actual_size);
 
+	rqt->list_type = (uint8_t)PRM_GET(ctx, rqtc, list_q_type);
 	while (rqt->obj.n_links)
 		obj_unlink_last(&rqt->obj);
 	for (uint32_t i = 0; i < n; i++)
@@ -195,6 +198,7 @@ static enum syn query_rqt(struct hca *h, struct call *c)
 
 	if ((uint64_t)rqt->obj.n_links * PRM_SZ(rq_num) > ctx.len - PRM_SZ(rqtc))
 		return SYN_RQT_OUT_LEN;
+	PRM_SET(&ctx, rqtc, list_q_type, rqt->list_type);
 	PRM_SET(&ctx, rqtc, rqt_max_size, rqt->max_size);
 	PRM_SET(&ctx, rqtc, rqt_actual_size, rqt->obj.n_links);
 	for (uint32_t i = 0; i < rqt->obj.n_links; i++)

@@ -53,6 +53,8 @@ enum syn wq_check(struct hca *h, struct call *c, struct prm_box *wq, const struc
 	if (syn == SYN_OK)
 		syn = ctx_need(h, c, OBJ_PD, (uint32_t)PRM_GET(wq, wq, pd), links);
 	if (syn == SYN_OK)
+		syn = uar_find(h, c->uid, (uint32_t)PRM_GET(wq, wq, uar_page), &links->to[links->n++]);
+	if (syn == SYN_OK)
 		syn = add_umem(h, c, &queue, links);
 	if (syn == SYN_OK)
 		syn = add_umem(h, c, &dbr, links);
@@ -79,6 +81,14 @@ void wq_made(struct prm_box *wq)
 bool wq_limit_fits(uint64_t lwm, uint64_t log_size)
 {
 	return lwm <= UINT64_C(1) << log_size;
+}
+
+bool wq_limit_reached(struct prm_box *ctx, struct ctx_place lwm)
+{
+	if (!prm_get(ctx, lwm.bit, lwm.width))
+		return false;
+	prm_set(ctx, lwm.bit, lwm.width, 0);
+	return true;
 }
 
 /*

@@ -2,6 +2,7 @@
 /* XRQs: receive queues that are shared between transports, and may match tags. */
 #include <string.h>
 
+#include "events.h"
 #include "queues.h"
 
 /* state, topology, offload. Linux, include/linux/mlx5/mlx5_ifc.h. */
@@ -96,7 +97,19 @@ static uint64_t state_of(struct hca_obj *obj)
 	return PRM_GET(&ctx, xrqc, state);
 }
 
-/* What went wrong, of which this model knows nothing: it has no data path. So only the way back is modelled. */
+bool xrq_event(struct hca_obj *obj, uint8_t event, uint8_t syndrome)
+{
+	struct prm_box ctx = prm_out(((struct ctx_obj *)obj)->ctx, PRM_SZ(xrqc));
+
+	if (syndrome || PRM_GET(&ctx, xrqc, state) != XRQ_GOOD)
+		return false;
+	if (event == EVENT_SRQ_LIMIT)
+		return wq_limit_reached(&ctx, (struct ctx_place)CTX_NESTED(xrqc, wq, wq, lwm));
+	PRM_SET(&ctx, xrqc, state, XRQ_ERROR);
+	return true;
+}
+
+/* What went wrong, no public layout has a place for. */
 static enum syn query_error(struct hca *h, struct call *c)
 {
 	return state_of(c->obj) == XRQ_ERROR ? SYN_OK : SYN_XRQ_GOOD;

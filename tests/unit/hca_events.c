@@ -219,7 +219,10 @@ static void what_there_is_not(void **state)
 /* A program may subscribe to exactly what some object, or the port, can raise. */
 static void capabilities_tell_what_can_happen(void **state)
 {
-	static const uint16_t makers[] = { PRM_OP_CREATE_CQ, PRM_OP_CREATE_QP };
+	static const uint16_t makers[] = {
+		PRM_OP_CREATE_CQ, PRM_OP_CREATE_QP, PRM_OP_CREATE_RQ, PRM_OP_CREATE_SQ, PRM_OP_CREATE_RMP, PRM_OP_CREATE_SRQ,
+		PRM_OP_CREATE_XRC_SRQ, PRM_OP_CREATE_XRQ, PRM_OP_CREATE_DCT,
+	};
 	struct { uint32_t bit, width; } affiliated = { PRM_F_device_event_cap__user_affiliated_events };
 	struct { uint32_t bit, width; } alone = { PRM_F_device_event_cap__user_unaffiliated_events };
 	struct dev *d = *state;

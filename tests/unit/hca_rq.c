@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* RQs, SQs and RMPs: what they hold, what their contexts may say, and every step of their states. */
+#include "events.h"
 #include "tests_queues.h"
 
 #define RQC(field) PRM_F_rqc__##field
@@ -120,6 +121,7 @@ static void work_queue(void **state)
 	make_rq(&b, &m);
 	wq = PRM_SUB(&m.ctx, rqc, wq);
 	create_with(&b, &m, &wq, WQ(pd), b.pd + 1, SYN_PD);
+	create_with(&b, &m, &wq, WQ(uar_page), 5, SYN_UAR);
 	create_with(&b, &m, &wq, WQ(wq_type), 4, SYN_WQ_TYPE);
 	create_with(&b, &m, &wq, WQ(wq_type), 15, SYN_WQ_TYPE);
 	create_with(&b, &m, &wq, WQ(wq_type), 3, SYN_OK);
@@ -323,6 +325,67 @@ static void hairpin(void **state)
 	destroy(b.d, PRM_OP_DESTROY_RQ, b.uid, rqn, SYN_OK);
 }
 
+static void queue_errors(void **state)
+{
+	static const uint8_t errors[] = { EVENT_WQ_CATAS_ERROR, EVENT_WQ_INVAL_REQ_ERROR, EVENT_WQ_ACCESS_ERROR };
+	struct base b = queues_base(state);
+	uint32_t rqn = new_rq(&b), sqn;
+	struct make m;
+
+	make_sq(&b, &m, new_tis(&b));
+	sqn = create_ok(&b, &m);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(hca_event(b.d->h, PRM_OP_CREATE_RQ, rqn, errors[i], 0), HCA_NOT_NOW);
+		assert_int_equal(hca_event(b.d->h, PRM_OP_CREATE_SQ, sqn, errors[i], 0), HCA_NOT_NOW);
+		step(&b, PRM_OP_MODIFY_RQ, rqn, QUEUE_RST, QUEUE_RDY, SYN_OK);
+		step(&b, PRM_OP_MODIFY_SQ, sqn, QUEUE_RST, QUEUE_RDY, SYN_OK);
+		assert_int_equal(hca_event(b.d->h, PRM_OP_CREATE_RQ, rqn, errors[i], 1), HCA_NOT_NOW);
+		raise_event(&b, PRM_OP_CREATE_RQ, rqn, errors[i], 1);
+		assert_int_equal(PRM_GET(&b.data, qp_events, type), 1);
+		raise_event(&b, PRM_OP_CREATE_SQ, sqn, errors[i], 2);
+		assert_int_equal(PRM_GET(&b.data, qp_events, qpn_rqn_sqn), sqn);
+		assert_int_equal(rq_state(&b, rqn), QUEUE_ERR);
+		step(&b, PRM_OP_MODIFY_RQ, rqn, QUEUE_ERR, QUEUE_RST, SYN_OK);
+		step(&b, PRM_OP_MODIFY_SQ, sqn, QUEUE_ERR, QUEUE_RST, SYN_OK);
+	}
+}
+
+/* Only a queue group takes queues, and it cannot go while it has any. */
+static void queue_group(void **state)
+{
+	enum { TSAR = 0, GROUP = 4, NIC = 3 };
+	struct base b = queues_base(state);
+	uint32_t element[2] = { 0 }, sqn;
+	struct prm_box ctx;
+	struct make m;
+	struct cmd c;
+
+	for (int i = 0; i < 2; i++) {
+		CMD(&c, CREATE_SCHEDULING_ELEMENT, b.uid, create_scheduling_element);
+		SET(&c, create_scheduling_element_in, scheduling_hierarchy, NIC);
+		ctx = PRM_SUB(&c.i, create_scheduling_element_in, scheduling_context);
+		PRM_SET(&ctx, scheduling_context, element_type, i ? GROUP : TSAR);
+		PRM_SET(&ctx, scheduling_context, parent_element_id, element[0]);
+		cmd_ok(b.d, &c);
+		element[i] = (uint32_t)OUT(&c, create_scheduling_element_out, scheduling_element_id);
+	}
+	make_sq(&b, &m, new_tis(&b));
+	create_with(&b, &m, &m.ctx, SQC(qos_queue_group_id), element[0], SYN_SQ_GROUP_TYPE);
+	sqn = create_ok(&b, &m);
+	ctx = step_cmd(&b, &c, PRM_OP_MODIFY_SQ, sqn, QUEUE_RST, QUEUE_RST);
+	SET(&c, modify_sq_in, modify_bitmask, 4);
+	PRM_SET(&ctx, sqc, qos_queue_group_id, element[0]);
+	cmd_refused(b.d, &c, SYN_SQ_GROUP_TYPE);
+	PRM_SET(&ctx, sqc, qos_queue_group_id, element[1]);
+	cmd_ok(b.d, &c);
+	CMD(&c, DESTROY_SCHEDULING_ELEMENT, b.uid, destroy_scheduling_element);
+	SET(&c, destroy_scheduling_element_in, scheduling_hierarchy, NIC);
+	SET(&c, destroy_scheduling_element_in, scheduling_element_id, element[1]);
+	cmd_refused(b.d, &c, SYN_GENERAL_BUSY);
+	destroy(b.d, PRM_OP_DESTROY_SQ, b.uid, sqn, SYN_OK);
+	cmd_ok(b.d, &c);
+}
+
 static void rmp_is_shared(void **state)
 {
 	struct base b = queues_base(state);
@@ -374,7 +437,8 @@ int run_rq_tests(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, dev_setup, dev_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(rq_holds_what_it_names), TEST(rq_context), TEST(work_queue), TEST(rq_states), TEST(rq_select),
-		TEST(sq_holds_what_it_names), TEST(sq_states), TEST(hairpin), TEST(rmp_is_shared),
+		TEST(sq_holds_what_it_names), TEST(sq_states), TEST(hairpin), TEST(queue_errors), TEST(queue_group),
+		TEST(rmp_is_shared),
 	};
 
 	return cmocka_run_group_tests_name("rq, sq, rmp", tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The family of shared receive queues, and who receives over them: SRQs, XRC SRQs, XRQs, DCTs; multicast groups and PSVs. */
+#include "events.h"
 #include "tests_queues.h"
 
 #define SRQC(field) PRM_F_srqc__##field
@@ -66,6 +67,50 @@ static void srq_pages_and_limit(void **state)
 	cmd_refused(b.d, &c, SYN_XRCD_LIMIT);
 }
 
+/* The limit is told once for each time that it is set; an error ends it all. */
+static void srq_events(void **state)
+{
+	static const uint16_t made_by[] = { PRM_OP_CREATE_SRQ, PRM_OP_CREATE_XRC_SRQ, PRM_OP_CREATE_RMP };
+	static const uint16_t arms[] = { PRM_OP_ARM_RQ, PRM_OP_ARM_XRC_SRQ };
+	struct base b = queues_base(state);
+	struct prm_box ctx, wq;
+	struct make m;
+	uint32_t ids[3];
+
+	make_srq(&b, &m);
+	PRM_SET(&m.ctx, srqc, lwm, 0);
+	ids[0] = create_ok(&b, &m);
+	make_xrc_srq(&b, &m, new_xrcd(&b));
+	ids[1] = create_ok(&b, &m);
+	make_rmp(&b, &m);
+	wq = PRM_SUB(&m.ctx, rmpc, wq);
+	PRM_SET(&wq, wq, lwm, 7);
+	ids[2] = create_ok(&b, &m);
+	for (int i = 0; i < 3; i++) {
+		if (i < 2) {
+			assert_int_equal(hca_event(b.d->h, made_by[i], ids[i], EVENT_SRQ_LIMIT, 0), HCA_NOT_NOW);
+			arm(&b, arms[i], 1, ids[i], 7, SYN_OK);
+		}
+		assert_int_equal(hca_event(b.d->h, made_by[i], ids[i], EVENT_SRQ_LIMIT, 1), HCA_NOT_NOW);
+		raise_event(&b, made_by[i], ids[i], EVENT_SRQ_LIMIT, i == 2);
+		assert_int_equal(PRM_GET(&b.data, qp_events, qpn_rqn_sqn), ids[i]);
+		assert_int_equal(hca_event(b.d->h, made_by[i], ids[i], EVENT_SRQ_LIMIT, 0), HCA_NOT_NOW);
+		raise_event(&b, made_by[i], ids[i], EVENT_SRQ_CATAS_ERROR, i == 2);
+		assert_int_equal(hca_event(b.d->h, made_by[i], ids[i], EVENT_SRQ_CATAS_ERROR, 0), HCA_NOT_NOW);
+		if (i < 2)
+			arm(&b, arms[i], 1, ids[i], 7, SYN_OK);
+		assert_int_equal(hca_event(b.d->h, made_by[i], ids[i], EVENT_SRQ_LIMIT, 0), HCA_NOT_NOW);
+	}
+	ctx = QUERY_CTX(&b, &m.c, QUERY_SRQ, query_srq_out, srq_context_entry, ids[0]);
+	assert_int_equal(PRM_GET(&ctx, srqc, state), 1);
+	ctx = QUERY_CTX(&b, &m.c, QUERY_XRC_SRQ, query_xrc_srq_out, xrc_srq_context_entry, ids[1]);
+	assert_int_equal(PRM_GET(&ctx, xrc_srqc, state), 1);
+	ctx = QUERY_CTX(&b, &m.c, QUERY_RMP, query_rmp_out, rmp_context, ids[2]);
+	assert_int_equal(PRM_GET(&ctx, rmpc, state), QUEUE_ERR);
+	/* A number of the family is looked up by what made it. */
+	assert_int_equal(hca_event(b.d->h, PRM_OP_CREATE_XRQ, ids[0], EVENT_SRQ_LIMIT, 0), HCA_NO_OBJECT);
+}
+
 /* Also a receive queue that is no shared one can be armed. */
 static void arm_rq(void **state)
 {
@@ -80,6 +125,8 @@ static void arm_rq(void **state)
 	ctx = QUERY_CTX(&b, &c, QUERY_RQ, query_rq_out, rq_context, rqn);
 	wq = PRM_SUB(&ctx, rqc, wq);
 	assert_int_equal(PRM_GET(&wq, wq, lwm), 17);
+	raise_event(&b, PRM_OP_CREATE_RQ, rqn, EVENT_SRQ_LIMIT, 1);
+	assert_int_equal(hca_event(b.d->h, PRM_OP_CREATE_RQ, rqn, EVENT_SRQ_LIMIT, 0), HCA_NOT_NOW);
 }
 
 static void xrc_srq_in_a_umem(void **state)
@@ -183,6 +230,7 @@ static void xrq(void **state)
 	ctx = QUERY_CTX(&b, &c, QUERY_XRQ, query_xrq_out, xrq_context, xrqn);
 	wq = PRM_SUB(&ctx, xrqc, wq);
 	assert_int_equal(PRM_GET(&wq, wq, lwm), 11);
+	raise_event(&b, PRM_OP_CREATE_XRQ, xrqn, EVENT_SRQ_LIMIT, 0);
 	destroy(b.d, PRM_OP_DESTROY_XRQ, b.uid, xrqn, SYN_OK);
 }
 
@@ -195,7 +243,6 @@ static void simple(struct base *b, struct cmd *c, uint16_t opcode, uint32_t xrqn
 static void xrq_entry_and_error(void **state)
 {
 	struct base b = queues_base(state);
-	struct ctx_obj *obj;
 	struct prm_box ctx;
 	struct make m;
 	struct cmd c, q;
@@ -223,16 +270,19 @@ static void xrq_entry_and_error(void **state)
 	SET(&c, set_xrq_dc_params_entry_in, xrqn, xrqn + 1);
 	cmd_refused(b.d, &c, SYN_XRQ);
 
-	/* Only a data path leads to ERROR, so no command gets there. */
 	simple(&b, &q, PRM_OP_QUERY_XRQ_ERROR_PARAMS, xrqn, PRM_HDR_SZ);
 	cmd_refused(b.d, &q, SYN_XRQ_GOOD);
 	simple(&b, &c, PRM_OP_RELEASE_XRQ_ERROR, xrqn, PRM_HDR_SZ);
 	cmd_refused(b.d, &c, SYN_XRQ_GOOD);
-	obj = (struct ctx_obj *)obj_find(b.d->h, OBJ_XRQ, xrqn, b.uid);
-	ctx = prm_out(obj->ctx, PRM_SZ(xrqc));
-	PRM_SET(&ctx, xrqc, state, 1);
+	raise_event(&b, PRM_OP_CREATE_XRQ, xrqn, EVENT_XRQ_ERROR, 0);
+	assert_int_equal(PRM_GET(&b.data, xrq_err_event, xrqn), xrqn);
+	assert_int_equal(hca_event(b.d->h, PRM_OP_CREATE_XRQ, xrqn, EVENT_XRQ_ERROR, 0), HCA_NOT_NOW);
+	ctx = QUERY_CTX(&b, &m.c, QUERY_XRQ, query_xrq_out, xrq_context, xrqn);
+	assert_int_equal(PRM_GET(&ctx, xrqc, state), 1);
 	cmd_ok(b.d, &q);
 	cmd_ok(b.d, &c);
+	ctx = QUERY_CTX(&b, &m.c, QUERY_XRQ, query_xrq_out, xrq_context, xrqn);
+	assert_int_equal(PRM_GET(&ctx, xrqc, state), 0);
 	cmd_refused(b.d, &c, SYN_XRQ_GOOD);
 
 	simple(&b, &c, PRM_OP_MODIFY_XRQ, xrqn, PRM_HDR_SZ);
@@ -287,11 +337,20 @@ static void dct(void **state)
 	destroy(b.d, PRM_OP_DESTROY_SRQ, b.uid, srqn, SYN_SRQ_BUSY);
 	destroy(b.d, PRM_OP_DEALLOC_Q_COUNTER, b.uid, counter, SYN_Q_COUNTER_BUSY);
 
+	assert_int_equal(hca_event(b.d->h, PRM_OP_CREATE_DCT, dctn, EVENT_DCT_KEY_VIOLATION, 0), HCA_NOT_NOW);
 	simple(&b, &c, PRM_OP_ARM_DCT_FOR_KEY_VIOLATION, dctn, PRM_HDR_SZ);
 	cmd_ok(b.d, &c);
+	raise_event(&b, PRM_OP_CREATE_DCT, dctn, EVENT_DCT_KEY_VIOLATION, 6);
+	assert_int_equal(PRM_GET(&b.data, dct_events, dct_number), dctn);
+	assert_int_equal(hca_event(b.d->h, PRM_OP_CREATE_DCT, dctn, EVENT_DCT_KEY_VIOLATION, 0), HCA_NOT_NOW); /* told once */
+	ctx = QUERY_CTX(&b, &c, QUERY_DCT, query_dct_out, dct_context_entry, dctn);
+	assert_int_equal(PRM_GET(&ctx, dctc, dc_access_key_violation_count), 1);
 	simple(&b, &c, PRM_OP_DRAIN_DCT, dctn, PRM_HDR_SZ);
 	cmd_ok(b.d, &c);
+	assert_int_equal(b.d->last_event.type, EVENT_DCT_DRAINED);
+	assert_int_equal(b.d->last_event.obj_id, dctn);
 	cmd_refused(b.d, &c, SYN_DCT_STATE);
+	assert_int_equal(hca_event(b.d->h, PRM_OP_CREATE_DCT, dctn, EVENT_DCT_DRAINED, 0), HCA_NOT_NOW);
 	simple(&b, &c, PRM_OP_ARM_DCT_FOR_KEY_VIOLATION, dctn, PRM_HDR_SZ);
 	cmd_refused(b.d, &c, SYN_DCT_STATE);
 	ctx = QUERY_CTX(&b, &c, QUERY_DCT, query_dct_out, dct_context_entry, dctn);
@@ -467,7 +526,7 @@ int run_srq_tests(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, dev_setup, dev_teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(srq_pages_and_limit), TEST(arm_rq), TEST(xrc_srq_in_a_umem), TEST(one_id_space), TEST(xrq),
+		TEST(srq_pages_and_limit), TEST(srq_events), TEST(arm_rq), TEST(xrc_srq_in_a_umem), TEST(one_id_space), TEST(xrq),
 		TEST(xrq_entry_and_error), TEST(dct), TEST(dct_over_each), TEST(multicast), TEST(multicast_limits), TEST(psvs),
 	};
 

@@ -122,6 +122,43 @@ static void rqt_sizes(void **state)
 	cmd_refused(b.d, &m.c, SYN_RQT_LIMIT);
 }
 
+/* The same over virtio net queues, which only their own list may name. */
+static void rqt_of_virtio_queues(void **state)
+{
+	struct base b = queues_base(state);
+	uint32_t rqn = new_rq(&b), q, rqtn;
+	struct prm_box ctx, virtio;
+	struct make m;
+	struct cmd c;
+
+	mkey_cmd(&c, b.uid, b.pd, b.umem, 0, PAGE);
+	cmd_ok(b.d, &c);
+	q = (uint32_t)OUT(&c, create_mkey_out, mkey_index) << 8 | 0x5a;
+	ctx = GEN_NEW(&c, b.uid, 0x0d, virtio_net_q);
+	virtio = PRM_SUB(&ctx, virtio_net_q, virtio_q_context);
+	PRM_SET(&virtio, virtio_q, queue_size, 8);
+	PRM_SET(&virtio, virtio_q, pd, b.pd);
+	PRM_SET(&virtio, virtio_q, virtio_q_mkey, q);
+	PRM_SET(&virtio, virtio_q, umem_1_id, b.umem);
+	PRM_SET(&virtio, virtio_q, umem_1_size, 2048);
+	PRM_SET(&virtio, virtio_q, umem_2_id, b.umem);
+	PRM_SET(&virtio, virtio_q, umem_2_size, 2048);
+	PRM_SET(&virtio, virtio_q, umem_3_id, b.umem);
+	PRM_SET(&virtio, virtio_q, umem_3_size, 2048);
+	q = gen_new(b.d, &c);
+	ctx = rqt_cmd(&b, &m, &q, 1);
+	create_with(&b, &m, &ctx, RQTC(list_q_type), 0, SYN_RQ);
+	PRM_SET(&ctx, rqtc, list_q_type, 1);
+	create_with(&b, &m, &ctx, RQTC(rq_num), rqn, SYN_VIRTQ);
+	rqtn = create_ok(&b, &m);
+	expect_list(&b, rqtn, &q, 1);
+	ctx = query_ctx_(&b, &c, PRM_OP_QUERY_RQT, rqtn, PRM_SZ(query_rqt_out) + PRM_SZ(rq_num), PRM_F_query_rqt_out__rqt_context);
+	assert_int_equal(PRM_GET(&ctx, rqtc, list_q_type), 1);
+	assert_int_equal(obj_find(b.d->h, OBJ_VIRTIO_NET_Q, q, b.uid)->refs, 1);
+	destroy(b.d, PRM_OP_DESTROY_RQT, b.uid, rqtn, SYN_OK);
+	assert_int_equal(obj_find(b.d->h, OBJ_VIRTIO_NET_Q, q, b.uid)->refs, 0);
+}
+
 static void tir_cmd(struct base *b, struct make *m, uint32_t disp_type, uint32_t id)
 {
 	CMD(&m->c, CREATE_TIR, b->uid, create_tir);
@@ -245,7 +282,7 @@ int run_tir_tests(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, dev_setup, dev_teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(rqt_lists_queues), TEST(rqt_sizes), TEST(tir_holds_what_it_names), TEST(tir_modify),
+		TEST(rqt_lists_queues), TEST(rqt_sizes), TEST(rqt_of_virtio_queues), TEST(tir_holds_what_it_names), TEST(tir_modify),
 	};
 
 	return cmocka_run_group_tests_name("tir, rqt", tests, NULL, NULL);

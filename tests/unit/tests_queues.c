@@ -168,6 +168,21 @@ struct prm_box query_ctx_(struct base *b, struct cmd *c, uint16_t opcode, uint32
 	return prm_sub(&c->o, bit, width);
 }
 
+void raise_event(struct base *b, uint16_t made_by, uint32_t id, uint8_t event, uint16_t queue)
+{
+	unsigned int before = b->d->n_events;
+	struct prm_box eqe;
+
+	assert_int_equal(hca_event(b->d->h, made_by, id, event, 0), HCA_RAISED);
+	assert_int_equal(b->d->n_events, before + 1);
+	assert_int_equal(b->d->last_event.type, event);
+	assert_true(b->d->last_event.affiliated);
+	assert_int_equal(b->d->last_event.obj_type, queue);
+	assert_int_equal(b->d->last_event.obj_id, id);
+	eqe = prm_in(b->d->last_event.eqe, sizeof(b->d->last_event.eqe));
+	b->data = PRM_SUB(&eqe, eqe, event_data);
+}
+
 uint32_t create_without_memory(struct base *b, struct make *m)
 {
 	uint32_t objs = b->d->h->user_objs[b->uid], k = 0;

@@ -10,6 +10,7 @@ struct base {
 	struct dev *d;
 	uint16_t uid, other; /* all below is uid's; other has nothing */
 	uint32_t pd, td, cqn, umem, ro, foreign; /* umem: two pages; ro: the same, read only; foreign: other's */
+	struct prm_box data; /* of the last event */
 };
 
 struct base queues_base(void **state);
@@ -38,6 +39,8 @@ uint32_t new_xrcd(struct base *b);
 /* The context that a query shows. */
 #define QUERY_CTX(b, c, op, layout, field, id) query_ctx_(b, c, PRM_OP_##op, id, PRM_SZ(layout), PRM_F_##layout##__##field)
 struct prm_box query_ctx_(struct base *b, struct cmd *c, uint16_t opcode, uint32_t id, uint32_t outlen, uint32_t bit, uint32_t width);
+/* The embedder's way to an event on the object; queue: its kind as Linux tells them apart. What it says is in b->data. */
+void raise_event(struct base *b, uint16_t made_by, uint32_t id, uint8_t event, uint16_t queue);
 /* Each allocation of a create fails once: refused, and nothing is left behind; then it works. */
 uint32_t create_without_memory(struct base *b, struct make *m);
 
