@@ -3,16 +3,18 @@
 #include <string.h>
 
 #include "events.h"
-#include "types.h"
+#include "queues.h"
 
-enum { ST_RC = 0, ST_UC = 1, ST_UD = 2 };
+/* st. Linux, include/linux/mlx5/mlx5_ifc.h. */
+enum { ST_RC = 0, ST_UC = 1, ST_UD = 2, ST_XRC = 3, ST_DCI = 5 };
+#define SERVICES (1u << ST_RC | 1u << ST_UC | 1u << ST_UD | 1u << ST_XRC | 1u << ST_DCI)
 enum { STATE_RST = 0, STATE_INIT = 1, STATE_RTR = 2, STATE_RTS = 3, STATE_SQERR = 4, STATE_ERR = 6 };
 
 /* pm_state after a migration. Linux, include/linux/mlx5/qp.h. */
 #define PM_MIGRATED 3u
 
-/* rq_type: a receive queue of its own, or none; those in between are shared ones. Linux, include/linux/mlx5/qp.h. */
-enum { RQ_OWN = 0, RQ_NONE = 3 };
+/* rq_type: a receive queue of its own, one of the SRQ family, or none. Linux, include/linux/mlx5/qp.h. */
+enum { RQ_OWN = 0, RQ_SHARED = 1, RQ_NONE = 3 };
 
 #define SQ_BB 64u          /* bytes of a send queue's basic block */
 #define RQ_STRIDE_MIN 4    /* log_rq_stride 0 means 16 bytes */
@@ -37,6 +39,15 @@ enum { RQ_OWN = 0, RQ_NONE = 3 };
 #define OPT_COUNTER_SET (1u << 25)
 #define OPT_ACCESS (OPT_RRE | OPT_RAE | OPT_RWE)
 
+/* Its bits 32 and up, in opt_param_mask_95_32. rdma-core, providers/mlx5/mlx5_ifc.h: MLX5_QPC_OPT_MASK_32_*. */
+#define OPT32_DCI_CHANNEL 0x1u
+#define OPT32_QUEUE_GROUP 0x2u
+#define OPT32_UDP_SPORT 0x4u
+#define OPT32_MMO 0x8u
+#define OPT32_IN_EXT (OPT32_DCI_CHANNEL | OPT32_QUEUE_GROUP | OPT32_MMO) /* whose fields lie in qpc_ext */
+
+/* Links that may change while the queue pair lives: by their place. */
+enum { LINK_REQUESTER = 2, LINK_RESPONDER = 3 };
 
 /* What a transition may set. Always: with its opcode. Optional: when opt_param_mask asks for it. */
 struct transition {
@@ -75,19 +86,32 @@ struct new_qp {
 	uint8_t n;
 };
 
+/* The extension behind the qpc of an inbox or outbox; the two lie at the same place. */
+static struct prm_box ext_of(struct prm_box *box)
+{
+	return PRM_SUB(box, rts2rts_qp_in, qpc_data_ext);
+}
+
 static enum syn context_check(struct call *c, struct prm_box *qpc)
 {
-	uint64_t rq_type = PRM_GET(qpc, qpc, rq_type);
+	uint64_t rq_type = PRM_GET(qpc, qpc, rq_type), st = PRM_GET(qpc, qpc, st);
+	uint64_t log_channels = PRM_GET(qpc, qpc, log_num_dci_stream_channels);
+	struct prm_box ext;
 
-	if (PRM_GET(qpc, qpc, st) > ST_UD)
+	if (st > ST_DCI || !(SERVICES >> st & 1))
 		return SYN_QP_ST;
-	if (rq_type != RQ_OWN && rq_type != RQ_NONE)
+	if (rq_type != RQ_OWN && rq_type != RQ_SHARED && rq_type != RQ_NONE)
 		return SYN_QP_RQ_TYPE;
 	if (PRM_GET(&c->in, create_qp_in, input_qpn))
 		return SYN_QP_INPUT_QPN;
-	if (PRM_GET(&c->in, create_qp_in, qpc_ext))
-		return SYN_QP_EXT;
-	return SYN_OK;
+	if (log_channels > DCI_LOG_CHANNELS_MAX || (log_channels && st != ST_DCI))
+		return SYN_QP_STREAMS;
+	if (!PRM_GET(&c->in, create_qp_in, qpc_ext))
+		return SYN_OK;
+	ext = ext_of(&c->in);
+	if (ext.bad)
+		return SYN_QP_EXT_LEN;
+	return PRM_GET(&ext, qpc_ext, mmo) ? SYN_QP_MMO : SYN_OK;
 }
 
 /* The work queues lie one behind the other in one umem; a queue pair without either needs none. */
@@ -124,6 +148,28 @@ static enum syn find_umems(struct hca *h, struct call *c, struct prm_box *qpc, s
 	return syn;
 }
 
+/* Of an XRC queue pair the packet names the SRQ: it has a domain instead, and an SRQ only if it says so. */
+static enum syn find_shared(struct hca *h, struct call *c, struct prm_box *qpc, struct new_qp *new)
+{
+	uint32_t srqn = (uint32_t)PRM_GET(qpc, qpc, srqn_rmpn_xrqn);
+	bool xrc = PRM_GET(qpc, qpc, st) == ST_XRC;
+	struct hca_obj *o;
+
+	if (PRM_GET(qpc, qpc, rq_type) == RQ_SHARED && (srqn || !xrc)) {
+		o = obj_find_in_space(h, OBJ_SRQ, srqn, c->uid);
+		if (!o)
+			return SYN_QP_SRQ;
+		new->links[new->n++] = o;
+	}
+	if (!xrc)
+		return SYN_OK;
+	o = obj_find(h, OBJ_XRCD, (uint32_t)PRM_GET(qpc, qpc, xrcd), c->uid);
+	if (!o)
+		return SYN_XRCD;
+	new->links[new->n++] = o;
+	return SYN_OK;
+}
+
 static enum syn find_parts(struct hca *h, struct call *c, struct prm_box *qpc, struct new_qp *new)
 {
 	struct hca_obj *o = obj_find(h, OBJ_PD, (uint32_t)PRM_GET(qpc, qpc, pd), c->uid);
@@ -135,18 +181,22 @@ static enum syn find_parts(struct hca *h, struct call *c, struct prm_box *qpc, s
 	syn = uar_find(h, c->uid, (uint32_t)PRM_GET(qpc, qpc, uar_page), &new->links[new->n++]);
 	if (syn != SYN_OK)
 		return syn;
+	new->n += 2; /* the queue groups: with a transition */
 	if (!PRM_GET(qpc, qpc, no_sq)) {
 		o = obj_find(h, OBJ_CQ, (uint32_t)PRM_GET(qpc, qpc, cqn_snd), c->uid);
 		if (!o)
 			return SYN_QP_CQ_SND;
 		new->links[new->n++] = o;
 	}
-	if (PRM_GET(qpc, qpc, rq_type) == RQ_OWN) {
+	if (PRM_GET(qpc, qpc, rq_type) != RQ_NONE) {
 		o = obj_find(h, OBJ_CQ, (uint32_t)PRM_GET(qpc, qpc, cqn_rcv), c->uid);
 		if (!o)
 			return SYN_QP_CQ_RCV;
 		new->links[new->n++] = o;
 	}
+	syn = find_shared(h, c, qpc, new);
+	if (syn != SYN_OK)
+		return syn;
 	return find_umems(h, c, qpc, new);
 }
 
@@ -174,17 +224,33 @@ static enum syn create_qp(struct hca *h, struct call *c)
 	/* A q counter comes with a transition, so that only one that exists is ever shown. */
 	PRM_SET(&qpc, qpc, counter_set_id, 0);
 	memcpy(qp->created, qp->qpc, sizeof(qp->created));
+	/* Enhanced connection establishment: the device agrees to all that it is asked for (our choice). */
+	qp->ece = qp->created_ece = (uint32_t)PRM_GET(&c->in, create_qp_in, ece);
+	PRM_SET(&c->out, create_qp_out, ece, qp->ece);
 	PRM_SET(&c->out, create_qp_out, qpn, qp->obj.id);
 	return SYN_OK;
 }
 
+static uint32_t link_id(const struct qp *qp, unsigned int link)
+{
+	return qp->obj.links[link] ? qp->obj.links[link]->id : 0;
+}
+
 static enum syn query_qp(struct hca *h, struct call *c)
 {
-	struct prm_box qpc = PRM_SUB(&c->out, query_qp_out, qpc);
+	struct prm_box qpc = PRM_SUB(&c->out, query_qp_out, qpc), ext;
+	const struct qp *qp = (const struct qp *)c->obj;
 
-	if (PRM_GET(&c->in, query_qp_in, qpc_ext))
-		return SYN_QP_EXT;
-	memcpy(qpc.p, ((struct qp *)c->obj)->qpc, PRM_SZ(qpc));
+	memcpy(qpc.p, qp->qpc, PRM_SZ(qpc));
+	PRM_SET(&c->out, query_qp_out, ece, qp->ece);
+	if (!PRM_GET(&c->in, query_qp_in, qpc_ext))
+		return SYN_OK;
+	ext = ext_of(&c->out);
+	if (ext.bad)
+		return SYN_QP_EXT_OUT;
+	PRM_SET(&ext, qpc_ext, dci_stream_channel_id, qp->dci_channel);
+	PRM_SET(&ext, qpc_ext, qos_queue_group_id_requester, link_id(qp, LINK_REQUESTER));
+	PRM_SET(&ext, qpc_ext, qos_queue_group_id_responder, link_id(qp, LINK_RESPONDER));
 	return SYN_OK;
 }
 
@@ -294,7 +360,62 @@ static void link_counter(struct qp *qp, struct hca_obj *counter)
 		obj_link(&qp->obj, counter);
 }
 
-/* All inboxes of transitions are alike up to the end of their qpc. */
+/* What the higher bits of opt_param_mask select. INIT2INIT and RTS2RTS have them; in all other inboxes the bits are reserved. */
+struct ext_change {
+	uint32_t mask;
+	uint16_t channel;
+	struct hca_obj *requester, *responder;
+};
+
+static enum syn find_group(struct hca *h, struct call *c, uint64_t id, struct hca_obj **group)
+{
+	*group = id ? queue_group(h, c, (uint32_t)id) : NULL;
+	return id && !*group ? SYN_QP_GROUP : SYN_OK;
+}
+
+static enum syn ext_check(struct hca *h, struct call *c, struct qp *qp, struct ext_change *change)
+{
+	struct prm_box qpc = qpc_of(qp), ext;
+	enum syn syn;
+
+	*change = (struct ext_change){ .mask = 0 };
+	if (c->opcode != PRM_OP_INIT2INIT_QP && c->opcode != PRM_OP_RTS2RTS_QP)
+		return SYN_OK;
+	change->mask = (uint32_t)PRM_GET(&c->in, rts2rts_qp_in, opt_param_mask_95_32);
+	if (!PRM_GET(&c->in, rts2rts_qp_in, qpc_ext))
+		return change->mask & OPT32_IN_EXT ? SYN_QP_EXT : SYN_OK;
+	ext = ext_of(&c->in);
+	if (ext.bad)
+		return SYN_QP_EXT_LEN;
+	if (change->mask & OPT32_MMO && PRM_GET(&ext, qpc_ext, mmo))
+		return SYN_QP_MMO;
+	change->channel = (uint16_t)PRM_GET(&ext, qpc_ext, dci_stream_channel_id);
+	if (change->mask & OPT32_DCI_CHANNEL &&
+	    (qp->st != ST_DCI || change->channel >> PRM_GET(&qpc, qpc, log_num_dci_stream_channels)))
+		return SYN_QP_CHANNEL;
+	if (!(change->mask & OPT32_QUEUE_GROUP))
+		return SYN_OK;
+	syn = find_group(h, c, PRM_GET(&ext, qpc_ext, qos_queue_group_id_requester), &change->requester);
+	if (syn == SYN_OK)
+		syn = find_group(h, c, PRM_GET(&ext, qpc_ext, qos_queue_group_id_responder), &change->responder);
+	return syn;
+}
+
+static void ext_apply(struct qp *qp, const struct ext_change *change, struct prm_box *to, struct prm_box *in)
+{
+	struct prm_box to_path = PRM_SUB(to, qpc, primary_address_path), in_path = PRM_SUB(in, qpc, primary_address_path);
+
+	if (change->mask & OPT32_UDP_SPORT)
+		PRM_SET(&to_path, ads, udp_sport, PRM_GET(&in_path, ads, udp_sport));
+	if (change->mask & OPT32_DCI_CHANNEL)
+		qp->dci_channel = change->channel;
+	if (change->mask & OPT32_QUEUE_GROUP) {
+		obj_relink(&qp->obj, LINK_REQUESTER, change->requester);
+		obj_relink(&qp->obj, LINK_RESPONDER, change->responder);
+	}
+}
+
+/* All inboxes of transitions are alike up to the end of their qpc; and their outboxes, as far as they have an ece. */
 static enum syn modify_qp(struct hca *h, struct call *c)
 {
 	struct qp *qp = (struct qp *)c->obj;
@@ -302,16 +423,17 @@ static enum syn modify_qp(struct hca *h, struct call *c)
 	uint32_t mask = (uint32_t)PRM_GET(&c->in, rst2init_qp_in, opt_param_mask), set, counter_id;
 	const struct transition *t = transitions;
 	struct hca_obj *counter = NULL;
+	struct ext_change ext;
 	enum syn syn;
 
 	while (t->opcode != c->opcode)
 		t++;
 	if (qp->state != t->from)
 		return t->wrong_state;
-	if ((c->opcode == PRM_OP_INIT2INIT_QP || c->opcode == PRM_OP_RTS2RTS_QP) && PRM_GET(&c->in, init2init_qp_in, qpc_ext))
-		return SYN_QP_EXT;
 	set = t->always | (mask & t->optional); /* bits that mean nothing in this transition are passed over */
 	syn = values_check(t, qp, &in, set);
+	if (syn == SYN_OK)
+		syn = ext_check(h, c, qp, &ext);
 	if (syn != SYN_OK)
 		return syn;
 	if (set & OPT_COUNTER_SET) {
@@ -322,6 +444,12 @@ static enum syn modify_qp(struct hca *h, struct call *c)
 		link_counter(qp, counter);
 	}
 	copy_fields(t, &to, &in, set);
+	ext_apply(qp, &ext, &to, &in);
+	if (c->opcode != PRM_OP_SQERR2RTS_QP) { /* it has no ece; 0 leaves what was agreed on */
+		if (PRM_GET(&c->in, rst2init_qp_in, ece))
+			qp->ece = (uint32_t)PRM_GET(&c->in, rst2init_qp_in, ece);
+		PRM_SET(&c->out, rst2init_qp_out, ece, qp->ece);
+	}
 	qp->state = t->to;
 	PRM_SET(&to, qpc, state, qp->state);
 	return SYN_OK;
@@ -344,6 +472,10 @@ static enum syn qp_2rst(struct hca *h, struct call *c)
 	struct qp *qp = (struct qp *)c->obj;
 
 	link_counter(qp, NULL);
+	obj_relink(&qp->obj, LINK_REQUESTER, NULL);
+	obj_relink(&qp->obj, LINK_RESPONDER, NULL);
+	qp->dci_channel = 0;
+	qp->ece = qp->created_ece;
 	memcpy(qp->qpc, qp->created, sizeof(qp->qpc));
 	qp->state = STATE_RST;
 	return SYN_OK;

@@ -85,6 +85,8 @@ bool wq_limit_reached(struct prm_box *ctx, struct ctx_place lwm);
 bool queue_may_go(unsigned int from, unsigned int to);
 /* A q counter of this uid, or one of the driver's, that a queue counts in; none for 0. */
 enum syn queue_counter(struct hca *h, struct call *c, uint32_t id, struct hca_obj **counter);
+/* The leaf of the scheduling tree that a queue sends through; NULL: none of this uid, or no leaf. */
+struct hca_obj *queue_group(struct hca *h, struct call *c, uint32_t id);
 /* Are time stamps of this format to be had? sq_ts_format and rq_ts_format are the same. */
 bool queue_ts_format_ok(struct hca *h, uint64_t format);
 

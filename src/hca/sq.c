@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Send queues: with memory of their own, or hairpin. */
 #include "events.h"
-#include "general.h"
 #include "queues.h"
 
 /* Its basic blocks are 64 bytes, and follow each other. */
@@ -18,19 +17,11 @@ static const struct ctx_ref refs[] = {
 	{ 0 },
 };
 
-/* Only a leaf of the tree sends. Linux, include/linux/mlx5/mlx5_ifc.h: SCHEDULING_CONTEXT_ELEMENT_TYPE_QUEUE_GROUP. */
-#define QUEUE_GROUP 4u
-
 static enum syn group_check(struct hca *h, struct call *c, struct prm_box *ctx)
 {
 	uint32_t id = (uint32_t)PRM_GET(ctx, sqc, qos_queue_group_id);
-	struct prm_box element, sched;
 
-	if (!id)
-		return SYN_OK;
-	element = gen_context(obj_find(h, OBJ_SCHED, id, c->uid), id);
-	sched = PRM_SUB(&element, sched_elem, sched_context);
-	return PRM_GET(&sched, scheduling_context, element_type) == QUEUE_GROUP ? SYN_OK : SYN_SQ_GROUP_TYPE;
+	return id && !queue_group(h, c, id) ? SYN_SQ_GROUP_TYPE : SYN_OK;
 }
 
 static enum syn check(struct hca *h, struct call *c, struct prm_box *ctx, struct ctx_links *links)

@@ -53,7 +53,7 @@ struct cq {
 	uint8_t cqc[PRM_SZ(cqc)];
 };
 
-#define QP_LINKS 7u /* PD, two CQs, UAR, queue, doorbell record, q counter */
+#define QP_LINKS 11u /* PD, UAR, two queue groups, two CQs, SRQ, XRC domain, queue, doorbell record, q counter */
 
 struct qp {
 	struct hca_obj obj;
@@ -61,6 +61,8 @@ struct qp {
 	uint8_t n_created_links; /* a q counter that a transition set is linked after these */
 	uint8_t qpc[PRM_SZ(qpc)];
 	uint8_t created[PRM_SZ(qpc)]; /* what 2RST goes back to */
+	uint32_t ece, created_ece;
+	uint16_t dci_channel;
 };
 
 struct eq {
@@ -77,6 +79,7 @@ void eq_fini(struct hca_obj *obj);
 /* Limits, which QUERY_HCA_CAP tells too. */
 #define CQ_LOG_SZ_MAX 22u
 #define QP_LOG_SZ_MAX 15u
+#define DCI_LOG_CHANNELS_MAX 4u /* our choice */
 #define QP_LOG_MSG_MAX 30u
 #define QP_LOG_RA_MAX 4u      /* outstanding reads and atomics, either way */
 #define MTU_MAX 5u            /* 4096 bytes: Linux, include/linux/mlx5/mlx5_ifc.h */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Work queues, as RQs, SQs, RMPs and XRQs hold them: what their contexts may say, and where they lie. */
 #include "caps.h"
+#include "general.h"
 #include "queues.h"
 
 /* end_padding_mode: as it comes, or aligned. Linux, include/linux/mlx5/mlx5_ifc.h. */
@@ -106,6 +107,21 @@ enum syn queue_counter(struct hca *h, struct call *c, uint32_t id, struct hca_ob
 {
 	*counter = id ? find_q_counter(h, id, c->uid) : NULL;
 	return id && !*counter ? SYN_Q_COUNTER : SYN_OK;
+}
+
+/* Only leaves send. Linux, include/linux/mlx5/mlx5_ifc.h: SCHEDULING_CONTEXT_ELEMENT_TYPE_QUEUE_GROUP. */
+#define QUEUE_GROUP 4u
+
+struct hca_obj *queue_group(struct hca *h, struct call *c, uint32_t id)
+{
+	struct hca_obj *obj = obj_find(h, OBJ_SCHED, id, c->uid);
+	struct prm_box element, sched;
+
+	if (!obj)
+		return NULL;
+	element = gen_context(obj, id);
+	sched = PRM_SUB(&element, sched_elem, sched_context);
+	return PRM_GET(&sched, scheduling_context, element_type) == QUEUE_GROUP ? obj : NULL;
 }
 
 /* ts_format. Linux, include/linux/mlx5/mlx5_ifc.h. */

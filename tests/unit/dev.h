@@ -96,6 +96,7 @@ int run_tis_tests(void);
 int run_tir_tests(void);
 int run_rq_tests(void);
 int run_srq_tests(void);
+int run_qp_kind_tests(void);
 /* Steering. */
 int run_flow_tests(void);
 int run_reformat_tests(void);

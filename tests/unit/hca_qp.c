@@ -398,10 +398,10 @@ static void create_refused(void **state)
 	uint32_t ro = new_umem(b.d, b.uid, 0, 1, MTT_RO);
 	struct cmd c;
 
-	create_qpc(&b, C(st), 3, SYN_QP_ST);
-	create_qpc(&b, C(rq_type), 1, SYN_QP_RQ_TYPE);
+	create_qpc(&b, C(st), 4, SYN_QP_ST);
+	create_qpc(&b, C(rq_type), 2, SYN_QP_RQ_TYPE);
 	create(&b, IN(input_qpn), 1, SYN_QP_INPUT_QPN);
-	create(&b, IN(qpc_ext), 1, SYN_QP_EXT);
+	create(&b, IN(qpc_ext), 1, SYN_QP_EXT_LEN);
 	create_qpc(&b, C(pd), other.pd, SYN_PD);
 	create_qpc(&b, C(cqn_snd), other.cqn, SYN_QP_CQ_SND);
 	create_qpc(&b, C(cqn_rcv), other.cqn, SYN_QP_CQ_RCV);
@@ -473,12 +473,12 @@ static void references(void **state)
 	cmd_new(&c, PRM_OP_QUERY_QP, b.uid, PRM_SZ(query_qp_in), PRM_SZ(rst2init_qp_in));
 	SET(&c, query_qp_in, qpn, b.qpn);
 	SET(&c, query_qp_in, qpc_ext, 1);
-	cmd_refused(b.d, &c, SYN_QP_EXT);
+	cmd_refused(b.d, &c, SYN_QP_EXT_OUT);
 	step_cmd(&b, &c, PRM_OP_RST2INIT_QP, 0);
 	cmd_ok(b.d, &c);
 	step_cmd(&b, &c, PRM_OP_INIT2INIT_QP, 0);
 	SET(&c, init2init_qp_in, qpc_ext, 1);
-	cmd_refused(b.d, &c, SYN_QP_EXT);
+	cmd_refused(b.d, &c, SYN_QP_EXT_LEN);
 	destroy(b.d, PRM_OP_DESTROY_QP, b.uid, b.qpn, SYN_OK);
 	destroy(b.d, PRM_OP_DESTROY_QP, b.uid, b.qpn, SYN_QP);
 	destroy(b.d, PRM_OP_DESTROY_CQ, b.uid, b.cqn, SYN_OK);

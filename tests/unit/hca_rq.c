@@ -351,7 +351,7 @@ static void queue_errors(void **state)
 }
 
 /* Only a queue group takes queues, and it cannot go while it has any. */
-static void queue_group(void **state)
+static void sq_in_a_group(void **state)
 {
 	enum { TSAR = 0, GROUP = 4, NIC = 3 };
 	struct base b = queues_base(state);
@@ -437,7 +437,7 @@ int run_rq_tests(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, dev_setup, dev_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(rq_holds_what_it_names), TEST(rq_context), TEST(work_queue), TEST(rq_states), TEST(rq_select),
-		TEST(sq_holds_what_it_names), TEST(sq_states), TEST(hairpin), TEST(queue_errors), TEST(queue_group),
+		TEST(sq_holds_what_it_names), TEST(sq_states), TEST(hairpin), TEST(queue_errors), TEST(sq_in_a_group),
 		TEST(rmp_is_shared),
 	};
 
