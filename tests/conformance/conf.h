@@ -31,6 +31,7 @@
 #pragma weak odx_soft_advance
 #pragma weak odx_soft_traffic
 #pragma weak odx_soft_spec
+#pragma weak odx_soft_packet
 #pragma weak odx_soft_port
 #pragma weak odx_soft_event
 #pragma weak odx_version

@@ -16,6 +16,7 @@ static const struct group groups[] = {
 	{ "verbs", "The verbs that DEVX programs mix in" },
 	{ "comp", "Completions: descriptor, readiness, records, budget" },
 	{ "event", "Event channels: subscriptions, records, eventfds" },
+	{ "packet", "Frames through the flow tables of a program" },
 	{ "lifetime", "Destroys, closes and removal while something goes on" },
 	{ "order", "When and in which order commands complete" },
 	{ "slots", "Commands that wait for a slot" },
