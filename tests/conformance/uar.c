@@ -4,6 +4,7 @@
 
 #include <infiniband/mlx5_api.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 
 #define PAGE 4096u
 #define NC_DEDICATED (1u << 31)
@@ -182,6 +183,36 @@ CASE(free_twice_and_after_close, "deviations 17", OURS,
 	CHECK_EQ(close_context(ctx), 0);
 	mlx5dv_devx_free_uar(u);
 	CHECK_NULL(mlx5dv_devx_alloc_uar(ctx, NC_DEDICATED), EBADF);
+}
+
+static void in_child(struct ibv_context *ctx, struct mlx5dv_devx_uar *u)
+{
+	struct ibv_device_attr a;
+
+	errno = 0;
+	if (mlx5dv_devx_alloc_uar(ctx, NC_DEDICATED) || errno != EIO)
+		_exit(1);
+	if (ibv_alloc_pd(ctx) || errno != EIO || ibv_query_device(ctx, &a) != EIO)
+		_exit(2);
+	mlx5dv_devx_free_uar(u);
+	/* An mmap at the place of the page tells whether it is there. */
+	if (mmap(u->base_addr, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) != u->base_addr)
+		_exit(3);
+	_exit(0);
+}
+
+CASE(forked_child_has_no_page, "deviations 26", OURS, "A forked child has neither the page nor the context: EIO.")
+{
+	struct ibv_context *ctx = context();
+	struct mlx5dv_devx_uar *u = uar(ctx, NC_DEDICATED);
+	pid_t pid = fork();
+	int status;
+
+	if (!pid)
+		in_child(ctx, u);
+	CHECK(pid > 0);
+	CHECK_EQ(waitpid(pid, &status, 0), pid);
+	CHECK_EQ(status, 0);
 }
 
 #pragma weak mlx5dv_devx_uar_export_dmabuf_fd

@@ -128,6 +128,24 @@ CASE(gids_and_pkeys, "ibv_query_gid(3)", ANY,
 	CHECK_EQ(ibv_query_pkey(ctx, 1, a.pkey_tbl_len, &pkey), -1);
 }
 
+CASE(gids_are_the_devices, "ibv_query_gid(3)", SOFT, "GIDs are the device's table of RoCE addresses, to its end.")
+{
+	struct ibv_context *ctx = open_devx(soft(""));
+	struct ibv_port_attr a;
+	union ibv_gid gid;
+	INBOX(in, query_roce_address_in, QUERY_ROCE_ADDRESS);
+	uint8_t out[SZ(query_roce_address_out)];
+
+	CHECK_EQ(ibv_query_port(ctx, 1, &a), 0);
+	for (int i = 0; i < a.gid_tbl_len; i++) {
+		NOTE("index %d", i);
+		SET(in, query_roce_address_in, roce_address_index, i);
+		CHECK_EQ(general(ctx, in, sizeof(in), out, sizeof(out)), 0);
+		CHECK_EQ(ibv_query_gid(ctx, 1, i, &gid), 0);
+		CHECK_MEM(gid.raw, IN(out, query_roce_address_out, roce_address), sizeof(gid.raw));
+	}
+}
+
 CASE(provider_attributes, "mlx5dv_query_device(3)", ANY,
      "mlx5dv_query_device tells of version-1 CQEs as the capability does, and sets only those bits of comp_mask that were "
      "asked for.")

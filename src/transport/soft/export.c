@@ -69,7 +69,7 @@ void soft_child_end(struct soft_context *ctx, struct soft_child *handle, struct 
 	} else {
 		/* The program still holds the first handle: it stays, empty, until it is given up. */
 		soft_child_release(ctx->dev, real);
-		real->kind = real->kind == SOFT_OBJ ? SOFT_OBJ_HANDLE : SOFT_UMEM_HANDLE;
+		__atomic_store_n(&real->kind, real->kind == SOFT_OBJ ? SOFT_OBJ_HANDLE : SOFT_UMEM_HANDLE, __ATOMIC_RELAXED);
 		__atomic_store_n(&real->gone, true, __ATOMIC_RELAXED);
 	}
 	if (handle != real) {
@@ -121,6 +121,12 @@ static int read_back(const struct soft_context *ctx, enum soft_kind kind, const 
 	return 0;
 }
 
+/* It may die at any time: who goes on finds out at the next call. */
+static bool is_alive(struct soft_child *c, enum soft_kind kind, uint64_t serial)
+{
+	return __atomic_load_n(&c->serial, __ATOMIC_ACQUIRE) == serial && __atomic_load_n(&c->kind, __ATOMIC_RELAXED) == kind;
+}
+
 static int check(struct soft_context *ctx)
 {
 	int err = soft_check_context(&ctx->verbs.context);
@@ -154,7 +160,7 @@ struct mlx5dv_devx_obj *soft_obj_import(struct ibv_context *ibv, const void *dat
 		goto fail;
 	real = slab_at(&soft_objs, place);
 	err = ENOENT;
-	if (!real || __atomic_load_n(&real->child.serial, __ATOMIC_ACQUIRE) != serial || real->child.kind != SOFT_OBJ)
+	if (!real || !is_alive(&real->child, SOFT_OBJ, serial))
 		goto fail;
 	obj = slab_alloc(&soft_objs);
 	if (!obj)
@@ -201,7 +207,7 @@ struct mlx5dv_devx_umem *soft_umem_import(struct ibv_context *ibv, const void *d
 		goto fail;
 	real = slab_at(&soft_umems, place);
 	err = ENOENT;
-	if (!real || __atomic_load_n(&real->child.serial, __ATOMIC_ACQUIRE) != serial || real->child.kind != SOFT_UMEM)
+	if (!real || !is_alive(&real->child, SOFT_UMEM, serial))
 		goto fail;
 	u = slab_alloc(&soft_umems);
 	if (!u)
