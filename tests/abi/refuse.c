@@ -289,6 +289,23 @@ static void verbs_and_uars_on_null(void **state)
 	assert_int_equal(errno, EINVAL);
 }
 
+/* The symbol of old binaries: their struct ends before the fields that newer headers added. */
+static void old_port_query_writes_no_more(void **state)
+{
+	union {
+		struct ibv_port_attr attr;
+		uint8_t bytes[sizeof(struct ibv_port_attr)];
+	} old;
+
+	memset(&old, 0xa5, sizeof(old));
+	assert_int_equal((ibv_query_port)(ctx, 1, (struct _compat_ibv_port_attr *)&old), 0);
+	assert_int_equal(old.attr.state, IBV_PORT_ACTIVE);
+	assert_int_equal(old.attr.link_layer, IBV_LINK_LAYER_ETHERNET);
+	assert_int_equal(old.attr.flags, 0);
+	for (size_t i = offsetof(struct ibv_port_attr, port_cap_flags2); i < sizeof(old); i++)
+		assert_int_equal(old.bytes[i], 0xa5);
+}
+
 static void front_door_null(void **state)
 {
 	REFUSED(ibv_open_device(NULL), EINVAL);
@@ -437,6 +454,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(inlines_on_the_context),
 		cmocka_unit_test(objects_that_nobody_made),
 		cmocka_unit_test(verbs_and_uars_on_null),
+		cmocka_unit_test(old_port_query_writes_no_more),
 		cmocka_unit_test(front_door_null),
 		cmocka_unit_test(open_checks_its_attributes),
 		cmocka_unit_test(open_reads_only_the_older_struct),

@@ -3,6 +3,8 @@
 #define OPENDEVX_EXPORT_SIZES
 #include "conf.h"
 
+#include <sys/wait.h>
+
 #pragma weak _mlx5dv_get_export_sizes
 #pragma weak mlx5dv_devx_obj_export
 #pragma weak mlx5dv_devx_obj_import
@@ -194,6 +196,37 @@ CASE(hostile_bytes_are_refused, "mlx5dv_devx_obj_import(3)", OURS,
 		CHECK(!mlx5dv_devx_umem_import(r.ctx, data));
 		CHECK(errno == EINVAL || errno == ENOENT);
 	}
+}
+
+/* A child that makes everything as its parent did: only the process differs. */
+static void in_child(const uint8_t *bytes)
+{
+	struct ibv_device *dev = odx_soft_create("");
+	struct ibv_context *ctx = dev ? mlx5dv_open_device(dev, NULL) : NULL;
+	uint8_t in[16] = { 0x09, 0x39 }, out[16], copy[ROOM];
+
+	if (!ctx || !mlx5dv_devx_obj_create(ctx, in, sizeof(in), out, sizeof(out)))
+		_exit(1);
+	memcpy(copy, bytes, sizeof(copy));
+	errno = 0;
+	_exit(!mlx5dv_devx_obj_import(ctx, copy) && errno == EINVAL ? 0 : 2);
+}
+
+CASE(bytes_of_another_process_are_einval, "mlx5dv_devx_obj_import(3)", SOFT, "What another process wrote is no export here: EINVAL.")
+{
+	struct rig r = rig_soft("");
+	uint8_t data[ROOM] = { 0 };
+	int status;
+	pid_t pid;
+
+	need_calls();
+	CHECK_EQ(mlx5dv_devx_obj_export(r.obj, data), 0);
+	pid = fork();
+	if (!pid)
+		in_child(data);
+	CHECK(pid > 0);
+	CHECK_EQ(waitpid(pid, &status, 0), pid);
+	CHECK_EQ(status, 0);
 }
 
 CASE(close_ends_imported_handles, "mlx5dv_devx_obj_import(3)", OURS,

@@ -4,6 +4,7 @@
 
 #include <infiniband/mlx5_api.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #define PAGE 4096u
@@ -149,6 +150,51 @@ CASE(failed_command_is_its_errno, "devx-abi 4", SOFT,
 
 	fault(dev, "opcode=0x%x nth=1 status=0x8", PRM_OP_ALLOC_UAR);
 	CHECK_NULL(mlx5dv_devx_alloc_uar(ctx, NC_DEDICATED), ENOMEM);
+	uar(ctx, NC_DEDICATED);
+}
+
+CASE(pages_end_with_the_bar, "mlx5dv_devx_alloc_uar(3)", SOFT,
+     "There are as many pages as uar_sz tells, but the first; then ENOMEM, and a closed context gives its own back.")
+{
+	struct ibv_device *dev = soft("");
+	struct ibv_context *ctx = open_devx(dev), *again;
+	uint8_t out[SZ(query_hca_cap_out)];
+	uint32_t pages, n = 0;
+	INBOX(in, query_hca_cap_in, QUERY_HCA_CAP);
+
+	set_op_mod(in, 1); /* general capabilities as they are */
+	CHECK_EQ(general(ctx, in, sizeof(in), out, sizeof(out)), 0);
+	pages = (1u << 20 << GET(IN(out, query_hca_cap_out, capability), cmd_hca_cap, uar_sz)) / PAGE - 1;
+	while (mlx5dv_devx_alloc_uar(ctx, NC_DEDICATED))
+		n++;
+	CHECK_EQ(errno, ENOMEM);
+	CHECK(n >= pages);
+	CHECK_EQ(n % pages, 0); /* the same number of registers in each */
+	again = open_devx(dev);
+	CHECK_NULL(mlx5dv_devx_alloc_uar(again, NC_DEDICATED), ENOMEM);
+	CHECK_EQ(close_context(ctx), 0);
+	uar(again, NC_DEDICATED);
+}
+
+static struct rlimit file_size;
+
+static void restore_file_size(void *p)
+{
+	setrlimit(RLIMIT_FSIZE, p);
+}
+
+CASE(file_size_limit_is_no_signal, "mlx5dv_devx_alloc_uar(3)", SOFT, "Where the process may not make files so large, a page is ENOMEM.")
+{
+	struct ibv_context *ctx = open_devx(soft(""));
+	struct rlimit none;
+
+	CHECK_EQ(getrlimit(RLIMIT_FSIZE, &file_size), 0);
+	none = (struct rlimit){ 0, file_size.rlim_max };
+	own(&file_size, restore_file_size);
+	fflush(stdout);
+	CHECK_EQ(setrlimit(RLIMIT_FSIZE, &none), 0);
+	CHECK_NULL(mlx5dv_devx_alloc_uar(ctx, NC_DEDICATED), ENOMEM);
+	CHECK_EQ(setrlimit(RLIMIT_FSIZE, &file_size), 0);
 	uar(ctx, NC_DEDICATED);
 }
 
