@@ -38,8 +38,8 @@ static void collect(void)
 		for (unsigned int m = 0; m < RCP_QUERIES_MAX; m++)
 			add(&recipes[i]->more[m].cmd, (enum rcp_id)i);
 	}
-	for (unsigned int i = 0; rcp_general[i].opcode; i++)
-		add(&rcp_general[i], RCP_N);
+	for (unsigned int i = 0; rcp_general[i].cmd.opcode; i++)
+		add(&rcp_general[i].cmd, RCP_N);
 	for (unsigned int i = 0; i < sizeof(drivers) / sizeof(drivers[0]); i++)
 		add(&drivers[i], RCP_N);
 }

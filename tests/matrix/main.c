@@ -68,6 +68,7 @@ void expect_good(const struct row *r, const struct answer *a)
 
 static void add(enum rcp_id what, enum call call, const struct rcp_cmd *cmd, unsigned int step, uint8_t status)
 {
+	expect(n_rows < ROWS_MAX, "there is room for every row");
 	if (cmd->opcode && n_rows < ROWS_MAX)
 		rows[n_rows++] = (struct row){ what, call, cmd, step, status };
 }
@@ -87,8 +88,8 @@ void rows_make(void)
 			add((enum rcp_id)i, CALL_ASYNC, &recipes[i]->more[m].cmd, 0, recipes[i]->more[m].status);
 		}
 	}
-	for (unsigned int i = 0; rcp_general[i].opcode; i++)
-		add(RCP_N, CALL_GENERAL, &rcp_general[i], 0, 0);
+	for (unsigned int i = 0; rcp_general[i].cmd.opcode; i++)
+		add(RCP_N, CALL_GENERAL, &rcp_general[i].cmd, 0, rcp_general[i].status);
 }
 
 const char *row_name(const struct row *r)
@@ -148,5 +149,5 @@ int main(void)
 	part("ends of lives", lives, NULL);
 	part("destroys", destroys, NULL);
 	printf("%u rows, %u cases, %u wrong\n", n_rows, n_cases, n_bad);
-	return n_bad || n_rows < RCP_N;
+	return n_bad != 0;
 }

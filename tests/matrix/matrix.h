@@ -31,7 +31,7 @@ struct row {
 	uint8_t status;    /* that the device answers to the good one */
 };
 
-#define ROWS_MAX 256
+#define ROWS_MAX 512
 extern struct row rows[ROWS_MAX];
 extern unsigned int n_rows;
 void rows_make(void);

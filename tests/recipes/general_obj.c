@@ -90,6 +90,19 @@ const struct recipe rcp_definer = {
 	.max = 60000,
 };
 
+const struct recipe rcp_meter = {
+	.name = "flow meter",
+	SIMPLE(flow_meter, 0x0a, G_REF(flow_meter, destination_table_id, FLOW_TABLE)),
+	MODIFY(flow_meter, PRM_SZ_flow_meter, 0x0a, 1, active, 1),
+};
+
+/* The short form is rdma-core's and DPDK's. */
+const struct recipe rcp_sampler = {
+	.name = "flow sampler",
+	GENERAL(sampler_obj, PRM_SZ_flow_sampler, 0x20, G_REF(sampler_obj, sample_table_id, FLOW_TABLE),
+		G_REF(sampler_obj, default_table_id, FLOW_TABLE), G(sampler_obj, sample_ratio, 2)),
+};
+
 /* Entered from UDP (DPDK, drivers/common/mlx5/mlx5_prm.h). */
 const struct recipe rcp_flex_node = {
 	.name = "flex parser node",

@@ -20,7 +20,7 @@
 	RCP(MODIFY_HEADER, modify_header) RCP(VXLAN_PORT, vxlan_port) RCP(L2_ENTRY, l2_entry)                      \
 	RCP(GENEVE_TLV, geneve_tlv) RCP(DEK, dek) RCP(MACSEC_KEY, macsec_key) RCP(IPSEC, ipsec) RCP(MACSEC, macsec)    \
 	RCP(IMPORT_KEK, import_kek) RCP(CREDENTIAL, credential) RCP(LOGIN, login) RCP(INT_KEK, int_kek)                \
-	RCP(DEFINER, definer) RCP(FLEX_NODE, flex_node) RCP(MODIFY_ARG, modify_arg) RCP(METER_ASO, meter_aso)          \
+	RCP(DEFINER, definer) RCP(METER, meter) RCP(SAMPLER, sampler) RCP(FLEX_NODE, flex_node) RCP(MODIFY_ARG, modify_arg) RCP(METER_ASO, meter_aso)          \
 	RCP(HIT_ASO, hit_aso) RCP(CONN_TRACK, conn_track) RCP(STC, stc) RCP(STE, ste) RCP(RTC, rtc)                    \
 	RCP(MODIFY_PATTERN, modify_pattern) RCP(VIRTIO_COUNTERS, virtio_counters) RCP(VIRTIO_NET_Q, virtio_net_q)      \
 	RCP(PCIE_CONG, pcie_cong) RCP(SCHED, sched) RCP(SCHED_OBJ, sched_obj)
@@ -96,8 +96,8 @@ RCP_LIST
 #undef RCP
 extern const struct recipe *const recipes[RCP_N];
 
-/* Commands that name no object, as a device accepts them; ended by opcode 0. */
-extern const struct rcp_cmd rcp_general[];
+/* Commands that name no object, with the status that a device answers; ended by opcode 0. */
+extern const struct rcp_modify rcp_general[];
 
 /* What a device says it can do: the answers to both of these. */
 extern const struct rcp_cmd rcp_caps_cmds[2];

@@ -28,6 +28,7 @@
 
 /* Command status. Linux, include/linux/mlx5/device.h. */
 #define BAD_PARAM 0x3
+#define BAD_RES 0x5
 #define BAD_RES_STATE 0x9
 #define BAD_QP_STATE 0x10
 
