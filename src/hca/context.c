@@ -59,6 +59,17 @@ enum syn ctx_create(struct hca *h, struct call *c)
 	return SYN_OK;
 }
 
+enum syn ctx_alloc(struct hca *h, struct call *c)
+{
+	const struct ctx_type *t = c->op->ctx;
+	enum syn why;
+	struct hca_obj *obj = obj_new(h, t->type, c->uid, &why);
+
+	if (obj)
+		prm_set(&c->out, t->created.bit, t->created.width, obj->id);
+	return why;
+}
+
 enum syn ctx_query(struct hca *h, struct call *c)
 {
 	const struct ctx_type *t = c->op->ctx;

@@ -76,6 +76,8 @@ struct ctx_type {
 
 /* Rows of a type's commands. The layouts' names are create_x_in and so on. */
 #define OP_CTX_CREATE(op, layout, row) OP_CTX_(op, layout, OP_PLAIN, OBJ_NONE, 0, 0, ctx_create, row)
+/* Of an object that is nothing but its id: type and created are all that the row has. */
+#define OP_CTX_ALLOC(op, layout, row) OP_CTX_(op, layout, OP_PLAIN, OBJ_NONE, 0, 0, ctx_alloc, row)
 #define OP_CTX_QUERY(op, layout, type, field, row)                                                                   \
 	OP_CTX_(op, layout, OP_ON, type, OP_PLACE(PRM_F_##layout##_in__##field), ctx_query, row)
 #define OP_CTX_MODIFY(op, layout, type, field, row)                                                                  \
@@ -85,6 +87,7 @@ struct ctx_type {
 	{ PRM_OP_##op, PRM_SZ_##layout##_in, PRM_SZ_##layout##_out, 0, k, t, w, b, fn, row }
 
 enum syn ctx_create(struct hca *h, struct call *c);
+enum syn ctx_alloc(struct hca *h, struct call *c);
 enum syn ctx_query(struct hca *h, struct call *c);
 enum syn ctx_modify(struct hca *h, struct call *c);
 

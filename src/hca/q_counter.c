@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Queue counters. The model moves no packets through queues, so what they count stays zero. */
+#include "context.h"
 #include "types.h"
 
 /* A device's own counters (uid 0) may be used by all: programs take over the number that the driver chose. */
@@ -10,16 +11,7 @@ struct hca_obj *find_q_counter(struct hca *h, uint32_t id, uint16_t uid)
 	return q ? q : obj_find(h, OBJ_Q_COUNTER, id, 0);
 }
 
-static enum syn alloc_q_counter(struct hca *h, struct call *c)
-{
-	enum syn why;
-	struct hca_obj *q = obj_new(h, OBJ_Q_COUNTER, c->uid, &why);
-
-	if (!q)
-		return why;
-	PRM_SET(&c->out, alloc_q_counter_out, counter_set_id, q->id);
-	return SYN_OK;
-}
+static const struct ctx_type q_counter = { .type = OBJ_Q_COUNTER, .created = CTX_PLACE(alloc_q_counter_out, counter_set_id) };
 
 /* aggregate asks for the sum over all counters: no id, then. The outbox comes zeroed, and clear leaves it so. */
 static enum syn query_q_counter(struct hca *h, struct call *c)
@@ -34,7 +26,7 @@ static enum syn query_q_counter(struct hca *h, struct call *c)
 }
 
 const struct hca_op ops_q_counter[] = {
-	OP_ROW(ALLOC_Q_COUNTER, alloc_q_counter, OP_PLAIN, alloc_q_counter),
+	OP_CTX_ALLOC(ALLOC_Q_COUNTER, alloc_q_counter, &q_counter),
 	OP_ROW(QUERY_Q_COUNTER, query_q_counter, OP_PLAIN, query_q_counter),
 	OP_OBJ_ROW(DEALLOC_Q_COUNTER, dealloc_q_counter, OP_DESTROY, OBJ_Q_COUNTER, counter_set_id, NULL),
 	{ 0 },

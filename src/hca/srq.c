@@ -11,16 +11,7 @@ enum { SRQ_GOOD = 0, SRQ_ERROR = 1 };
 #define LOG_OFFSETS 6u
 #define LOG_PAGE_MIN 12u
 
-static enum syn alloc_xrcd(struct hca *h, struct call *c)
-{
-	enum syn why;
-	struct hca_obj *xrcd = obj_new(h, OBJ_XRCD, c->uid, &why);
-
-	if (!xrcd)
-		return why;
-	PRM_SET(&c->out, alloc_xrcd_out, xrcd, xrcd->id);
-	return SYN_OK;
-}
+static const struct ctx_type xrcd = { .type = OBJ_XRCD, .created = CTX_PLACE(alloc_xrcd_out, xrcd) };
 
 /* A basic SRQ completes on its queue pairs' CQs; Linux' driver names one, and an XRC domain, all the same. */
 static const struct ctx_ref srq_refs[] = {
@@ -195,7 +186,7 @@ static enum syn arm_xrc_srq(struct hca *h, struct call *c)
 }
 
 const struct hca_op ops_srq[] = {
-	OP_ROW(ALLOC_XRCD, alloc_xrcd, OP_PLAIN, alloc_xrcd),
+	OP_CTX_ALLOC(ALLOC_XRCD, alloc_xrcd, &xrcd),
 	OP_OBJ_ROW(DEALLOC_XRCD, dealloc_xrcd, OP_DESTROY, OBJ_XRCD, xrcd, NULL),
 	OP_CTX_CREATE(CREATE_SRQ, create_srq, &srq),
 	OP_CTX_QUERY(QUERY_SRQ, query_srq, OBJ_SRQ, srqn, &srq),

@@ -2,16 +2,7 @@
 /* Transport domains, and transport interface sends. */
 #include "context.h"
 
-static enum syn alloc_td(struct hca *h, struct call *c)
-{
-	enum syn why;
-	struct hca_obj *td = obj_new(h, OBJ_TD, c->uid, &why);
-
-	if (!td)
-		return why;
-	PRM_SET(&c->out, alloc_transport_domain_out, transport_domain, td->id);
-	return SYN_OK;
-}
+static const struct ctx_type td = { .type = OBJ_TD, .created = CTX_PLACE(alloc_transport_domain_out, transport_domain) };
 
 /* A TIS for TLS also names a PD (Linux, drivers/net/ethernet/mellanox/mlx5/core/en_accel/ktls_tx.c). */
 static const struct ctx_ref refs[] = {
@@ -40,7 +31,7 @@ static const struct ctx_type tis = {
 };
 
 const struct hca_op ops_tis[] = {
-	OP_ROW(ALLOC_TRANSPORT_DOMAIN, alloc_transport_domain, OP_PLAIN, alloc_td),
+	OP_CTX_ALLOC(ALLOC_TRANSPORT_DOMAIN, alloc_transport_domain, &td),
 	OP_OBJ_ROW(DEALLOC_TRANSPORT_DOMAIN, dealloc_transport_domain, OP_DESTROY, OBJ_TD, transport_domain, NULL),
 	OP_CTX_CREATE(CREATE_TIS, create_tis, &tis),
 	OP_CTX_QUERY(QUERY_TIS, query_tis, OBJ_TIS, tisn, &tis),

@@ -2,6 +2,7 @@
 /* User contexts, protection domains, umems, and NOP. */
 #include <stdlib.h>
 
+#include "context.h"
 #include "types.h"
 
 static enum syn create_uctx(struct hca *h, struct call *c)
@@ -28,16 +29,7 @@ static enum syn destroy_uctx(struct hca *h, struct call *c)
 	return SYN_OK;
 }
 
-static enum syn alloc_pd(struct hca *h, struct call *c)
-{
-	enum syn why;
-	struct hca_obj *pd = obj_new(h, OBJ_PD, c->uid, &why);
-
-	if (!pd)
-		return why;
-	PRM_SET(&c->out, alloc_pd_out, pd, pd->id);
-	return SYN_OK;
-}
+static const struct ctx_type pd = { .type = OBJ_PD, .created = CTX_PLACE(alloc_pd_out, pd) };
 
 static enum syn nop(struct hca *h, struct call *c)
 {
@@ -152,7 +144,7 @@ bool umem_write(struct hca *h, const struct hca_obj *umem, uint64_t offset, cons
 const struct hca_op ops_user[] = {
 	OP_ROW(CREATE_UCTX, create_uctx, OP_DRIVER, create_uctx),
 	OP_ROW(DESTROY_UCTX, destroy_uctx, OP_DRIVER, destroy_uctx),
-	OP_ROW(ALLOC_PD, alloc_pd, OP_PLAIN, alloc_pd),
+	OP_CTX_ALLOC(ALLOC_PD, alloc_pd, &pd),
 	OP_OBJ_ROW(DEALLOC_PD, dealloc_pd, OP_DESTROY, OBJ_PD, pd, NULL),
 	OP_ROW(CREATE_UMEM, create_umem, OP_PLAIN, create_umem),
 	OP_OBJ_ROW(DESTROY_UMEM, destroy_umem, OP_DESTROY, OBJ_UMEM, umem_id, NULL),
