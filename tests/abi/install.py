@@ -27,6 +27,8 @@ def main():
         libdir = os.path.dirname(os.path.dirname(pcs[0]))
         for header in ('opendevx.h', 'soft.h'):
             assert glob.glob(dest + '/**/include/opendevx/' + header, recursive=True), header
+        for part in ('/bin/devx', '/share/opendevx/opendevx.syndromes', '/share/bash-completion/completions/devx'):
+            assert glob.glob(dest + '/**' + part, recursive=True), part
         version = run(pkg_config, '--modversion', 'opendevx', env=env).strip()
 
         def build_and_run(name, *static):
