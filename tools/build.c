@@ -142,12 +142,23 @@ static bool deep(const struct prm_layout *l, const char *name, char *path, size_
 	return false;
 }
 
+/* "; it has "a", "b" ..." for a name that is near none. */
+static void list_fields(const struct prm_layout *l, char *buf, size_t size)
+{
+	size_t len = 0;
+
+	for (unsigned int i = 0; i < l->n_fields && i < 6 && len < size; i++)
+		len += (size_t)snprintf(buf + len, size - len, "%s\"%s\"", i ? ", " : "; it has ", l->fields[i].name);
+	if (l->n_fields > 6 && len < size)
+		snprintf(buf + len, size - len, " and %u more", l->n_fields - 6);
+}
+
 static void say_unknown(const struct inbox *in, const char *word, const char *bad, const struct prm_layout *at)
 {
 	size_t len = strcspn(bad, ".[=");
 	const struct prm_layout *obj = prm_what_object(&in->what), *l = prm_what_layout(&in->what);
 	const size_t prefix = strlen(PRM_OBJECT ".");
-	char name[128], path[PATH_MAX_LEN] = "", hint[300];
+	char name[128], path[PATH_MAX_LEN] = "", hint[512];
 	struct near near = { .word = name };
 
 	snprintf(name, sizeof(name), "%.*s", (int)len, bad);
@@ -156,6 +167,8 @@ static void say_unknown(const struct inbox *in, const char *word, const char *ba
 	if (at == l && obj)
 		near_try(&near, PRM_OBJECT);
 	near_text(&near, hint, sizeof(hint));
+	if (!hint[0])
+		list_fields(at, hint, sizeof(hint));
 	/* A name that a context inside has: the whole path helps more than what looks alike. */
 	if ((!near.best[0] || near.distance[0]) && bad == word) {
 		bool found = deep(l, name, path, sizeof(path), 0);

@@ -48,7 +48,7 @@ void near_try(struct near *n, const char *candidate)
 	unsigned int d = distance(n->word, candidate), k = 3;
 
 	/* A word that is a part of the other one is nearer than its length says. */
-	if (strlen(n->word) >= 3 && strcasestr(candidate, n->word))
+	if ((strlen(n->word) >= 3 && strcasestr(candidate, n->word)) || (strlen(candidate) >= 3 && strcasestr(n->word, candidate)))
 		d = least(d, 1);
 	if (d > 1 + strlen(n->word) / 3)
 		return;

@@ -106,6 +106,8 @@ class Cmd(DevxTest):
             ("CREATE_QP", "qpc.st=RD"): ("RC",), ("CREATE_GENERAL_OBJECT", "obj_type=VIRTIO"): ("VIRTIO_NET_Q",),
             ("CREATE_GENERAL_OBJECT", "obj_type=DEK", "obj.key_purpos=TLS"): ("key_purpose",),
             ("CREATE_GENERAL_OBJECT", "obj_type=DEK", "key_purpose=TLS"): ("obj.key_purpose",),
+            ("CREATE_SCHEDULING_ELEMENT", "scheduling_context.element_attributes.tsar_elements.x=1"): ("tsar",),
+            ("CREATE_CQ", "frobnicate=1"): ("cq_context", "cq_umem_id"),
             ("ALLOC_FLOW_COUNTER", "flow_counter_bulk=BULK_129"): ("BULK_128",), ("UMEM", "sise=1"): ("size",),
         }
         for words, near in cases.items():

@@ -13,24 +13,24 @@ static uint32_t field(const uint8_t *in, size_t len, uint32_t bit, uint32_t widt
 
 static uint16_t opcode_of(const uint8_t *in)
 {
-	return (uint16_t)field(in, PRM_HDR_SZ, 0, 16);
+	return (uint16_t)field(in, PRM_HDR_SZ, PRM_F_general_obj_in_cmd_hdr__opcode);
 }
 
 uint16_t rules_tunnel_id(const uint8_t *in)
 {
-	return (uint16_t)field(in, PRM_HDR_SZ, 32, 16);
+	return (uint16_t)field(in, PRM_HDR_SZ, PRM_F_general_obj_in_cmd_hdr__vhca_tunnel_id);
 }
 
 static uint16_t op_mod(const uint8_t *in)
 {
-	return (uint16_t)field(in, PRM_HDR_SZ, 48, 16);
+	return (uint16_t)field(in, PRM_HDR_SZ, PRM_F_general_obj_in_cmd_hdr__obj_type);
 }
 
 void rules_stamp_uid(uint8_t *in, uint16_t uid)
 {
 	struct prm_box b = prm_out(in, PRM_HDR_SZ);
 
-	prm_set(&b, 16, 16, uid);
+	PRM_SET(&b, general_obj_in_cmd_hdr, uid, uid);
 }
 
 static enum prm_call call_of(const uint8_t *in)
