@@ -193,6 +193,8 @@ static const struct cap_row general_2[] = {
 	GEN2_ALL(flow_counter_bulk_log_max_alloc, FLOW_COUNTER_LOG_MAX),
 	GEN2_ALL(flow_counter_bulk_log_granularity, 0),
 	GEN2_ALL(query_vuid, 1),
+	GEN2(log_max_num_reserved_qpn, 0, QP_LOG_MAX, QP_LOG_MAX, QP_LOG_MAX),
+	GEN2(log_reserved_qpn_max_alloc, 0, GEN_LOG_RANGE, GEN_LOG_RANGE, GEN_LOG_RANGE),
 	GEN2(log_conn_track_max_alloc, 0, GEN_LOG_RANGE, GEN_LOG_RANGE, GEN_LOG_RANGE),
 	GEN2(log_max_conn_track_offload, 0, GEN_LOG_MAX, GEN_LOG_MAX, GEN_LOG_MAX),
 	END,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* General objects around virtio: net queues and their counters; and the PCIe congestion event. */
+/* General objects around queues: virtio net queues and their counters, what QPs are for; and the PCIe congestion event. */
 #include "caps.h"
 #include "general.h"
 #include "types.h"
@@ -169,7 +169,13 @@ static enum syn check_pcie_cong(struct gen_change *c)
 	return SYN_OK;
 }
 
-/* Which profiles: virtio offload begins with ConnectX-6 Dx (DPDK, doc/guides/vdpadevs/mlx5.rst); the event's is inferred. */
+/* Where a QP sends to, set apart from it (rdma-core, mlx5dv_map_ah_to_qp()). */
+static const struct gen_field av_qp[] = { REF(OBJ_QP, CTX_PLACE(av_qp_mapping, qpn)), FIELDS_END };
+
+/* QPNs that no QP gets: of the same numbers (rdma-core, mlx5dv_reserved_qpn_alloc()). The context has no fields. */
+static const struct gen_field reserved_qpn[] = { FIELDS_END };
+
+/* Which profiles: virtio offload begins with ConnectX-6 Dx (DPDK, doc/guides/vdpadevs/mlx5.rst); the others are inferred. */
 const struct gen_type gen_virtio[] = {
 	{ .type = 0x0d, .obj = OBJ_VIRTIO_NET_Q, .profiles = CX6DX | CX7 | BF3, GEN_LAYOUT(virtio_net_q), .fields = net_q,
 	  .check = check_net_q },
@@ -177,5 +183,8 @@ const struct gen_type gen_virtio[] = {
 	  .fields = counters },
 	{ .type = 0x58, .obj = OBJ_PCIE_CONG, .profiles = CX7 | BF3, GEN_LAYOUT(pcie_cong_event_obj), .fields = pcie_cong,
 	  .check = check_pcie_cong },
+	{ .type = 0x3a, .obj = OBJ_AV_QP, .profiles = CX7 | BF3, GEN_LAYOUT(av_qp_mapping), .fields = av_qp },
+	{ .type = 0x2c, .obj = OBJ_RESERVED_QPN, .profiles = CX6DX | CX7 | BF3, .log_range = GEN_LOG_RANGE,
+	  GEN_LAYOUT(reserved_qpn), .no_select = true, .fields = reserved_qpn },
 	{ .obj = OBJ_NONE },
 };

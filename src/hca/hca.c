@@ -88,6 +88,9 @@ const struct obj_class obj_classes[OBJ_N_TYPES] = {
 	[OBJ_MODIFY_PATTERN] = GEN_CLASS(header_modify_pattern_in, 0, GEN_LOG_MAX, SYN_GENERAL),
 	[OBJ_INT_KEK] = GEN_CLASS(int_kek_obj, 1, GEN_LOG_MAX, SYN_GENERAL),
 	[OBJ_PCIE_CONG] = GEN_CLASS(pcie_cong_event_obj, 0, GEN_LOG_MAX, SYN_GENERAL),
+	[OBJ_AV_QP] = GEN_CLASS(av_qp_mapping, 1, GEN_LOG_MAX, SYN_GENERAL),
+	[OBJ_RESERVED_QPN] = { sizeof(struct general) + PRM_SZ(reserved_qpn), 0, 0, 0, SYN_GENERAL, SYN_GENERAL_BUSY, SYN_GENERAL_LIMIT,
+			       gen_fini, OBJ_QP },
 };
 
 static const struct {

@@ -30,7 +30,7 @@ enum obj_type {
 	/* General objects. */
 	OBJ_METER, OBJ_GENEVE_TLV, OBJ_DEK, OBJ_VIRTIO_NET_Q, OBJ_IPSEC, OBJ_DEFINER, OBJ_VIRTIO_Q_COUNTERS, OBJ_IMPORT_KEK, OBJ_CREDENTIAL,
 	OBJ_LOGIN, OBJ_SAMPLER, OBJ_FLEX_NODE, OBJ_MODIFY_ARG, OBJ_METER_ASO, OBJ_HIT_ASO, OBJ_MACSEC, OBJ_CONN_TRACK, OBJ_STC,
-	OBJ_RTC, OBJ_STE, OBJ_MODIFY_PATTERN, OBJ_INT_KEK, OBJ_PCIE_CONG,
+	OBJ_RTC, OBJ_STE, OBJ_MODIFY_PATTERN, OBJ_INT_KEK, OBJ_PCIE_CONG, OBJ_AV_QP, OBJ_RESERVED_QPN,
 	OBJ_N_TYPES,
 };
 
@@ -163,6 +163,7 @@ void obj_unlink_last(struct hca_obj *holder);
 /* Room for n links, more than the class's max_links; those that are there stay. False: no memory, and nothing changed. */
 bool obj_room(struct hca_obj *holder, uint32_t n);
 void obj_free(struct hca *h, struct hca_obj *obj);             /* refs is zero; drops its links */
+enum obj_type obj_space(enum obj_type type); /* whose table and range of ids it uses */
 /* The entry of an id in the type's table, whole range made present first; NULL: no memory, or past max_id. */
 void **obj_entry(struct hca *h, enum obj_type type, uint32_t id);
 /* The entry as it is; NULL: there is none. */

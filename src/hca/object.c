@@ -20,7 +20,7 @@ static bool grow(struct obj_table *t, uint32_t page)
 }
 
 /* The type whose table and whose range of ids this one uses. */
-static enum obj_type space_of(enum obj_type type)
+enum obj_type obj_space(enum obj_type type)
 {
 	return obj_classes[type].space ? obj_classes[type].space : type;
 }
@@ -33,7 +33,7 @@ static uint32_t page_of(enum obj_type space, uint32_t id)
 
 void **obj_entry(struct hca *h, enum obj_type type, uint32_t id)
 {
-	enum obj_type space = space_of(type);
+	enum obj_type space = obj_space(type);
 	struct obj_table *t = &h->tables[space];
 	uint32_t at = page_of(space, id);
 
@@ -46,7 +46,7 @@ void **obj_entry(struct hca *h, enum obj_type type, uint32_t id)
 
 void **obj_peek(struct hca *h, enum obj_type type, uint32_t id)
 {
-	enum obj_type space = space_of(type);
+	enum obj_type space = obj_space(type);
 	const struct obj_table *t = &h->tables[space];
 	uint32_t at = page_of(space, id);
 	void **page = at < t->n_pages ? t->pages[at] : NULL;
@@ -89,8 +89,8 @@ struct hca_obj *obj_alloc(enum obj_type type, uint16_t uid, uint32_t more_links)
 
 struct hca_obj *obj_new_links(struct hca *h, enum obj_type type, uint16_t uid, uint32_t more_links, enum syn *why)
 {
-	const struct obj_class *class = &obj_classes[type], *space = &obj_classes[space_of(type)];
-	struct obj_table *t = &h->tables[space_of(type)];
+	const struct obj_class *class = &obj_classes[type], *space = &obj_classes[obj_space(type)];
+	struct obj_table *t = &h->tables[obj_space(type)];
 	struct hca_obj *obj;
 	uint32_t id;
 	void **entry;
@@ -175,7 +175,7 @@ static void obj_discard(struct hca_obj *obj)
 
 void obj_free(struct hca *h, struct hca_obj *obj)
 {
-	struct obj_table *t = &h->tables[space_of(obj->type)];
+	struct obj_table *t = &h->tables[obj_space(obj->type)];
 
 	while (obj->n_links)
 		obj_unlink_last(obj);

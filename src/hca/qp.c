@@ -211,7 +211,7 @@ static enum syn create_qp(struct hca *h, struct call *c)
 		syn = find_parts(h, c, &in, &new);
 	if (syn != SYN_OK)
 		return syn;
-	qp = (struct qp *)obj_new(h, OBJ_QP, c->uid, &syn);
+	qp = (struct qp *)obj_new_range(h, OBJ_QP, c->uid, 0, &syn);
 	if (!qp)
 		return syn;
 	for (unsigned int i = 0; i < new.n; i++)

@@ -2,7 +2,7 @@
 /*
  * Objects that cover a range of ids: a power of two of them, aligned to it. A range stands in the object table under each of
  * its ids, so that any of them finds the object in the same two loads. What was given back is kept by size, and a larger
- * range is split for a smaller one.
+ * range is split for a smaller one. Types that share an id space all make ranges, or none does.
  */
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@
 
 static void keep(struct hca *h, enum obj_type type, uint32_t id, unsigned int log)
 {
-	struct obj_table *t = &h->tables[type];
+	struct obj_table *t = &h->tables[obj_space(type)];
 
 	*obj_entry(h, type, id) = (void *)((uintptr_t)t->free_range[log] << 1 | 1);
 	t->free_range[log] = id;
@@ -18,7 +18,7 @@ static void keep(struct hca *h, enum obj_type type, uint32_t id, unsigned int lo
 
 static uint32_t take_kept(struct hca *h, enum obj_type type, unsigned int log)
 {
-	struct obj_table *t = &h->tables[type];
+	struct obj_table *t = &h->tables[obj_space(type)];
 	uint32_t id = t->free_range[log];
 
 	t->free_range[log] = (uint32_t)((uintptr_t)*obj_entry(h, type, id) >> 1);
@@ -28,15 +28,15 @@ static uint32_t take_kept(struct hca *h, enum obj_type type, unsigned int log)
 /* From those never used. Every entry must exist before the range is handed out; what alignment skips is kept. 0: *why. */
 static uint32_t take_new(struct hca *h, enum obj_type type, unsigned int log, enum syn *why)
 {
-	const struct obj_class *class = &obj_classes[type];
-	struct obj_table *t = &h->tables[type];
+	const struct obj_class *space = &obj_classes[obj_space(type)];
+	struct obj_table *t = &h->tables[obj_space(type)];
 	uint32_t n = 1u << log, id;
 
 	if (!t->next)
-		t->next = class->first_id;
+		t->next = space->first_id;
 	id = (t->next + n - 1) & ~(n - 1);
-	*why = class->limit;
-	if (id > class->max_id || n - 1 > class->max_id - id)
+	*why = obj_classes[type].limit;
+	if (id > space->max_id || n - 1 > space->max_id - id)
 		return 0;
 	*why = SYN_NO_MEMORY;
 	for (uint32_t i = t->next; i < id + n; i += OBJ_PAGE_IDS - i % OBJ_PAGE_IDS)
@@ -57,7 +57,7 @@ static uint32_t take(struct hca *h, enum obj_type type, unsigned int log, enum s
 	unsigned int have = log;
 	uint32_t id;
 
-	while (have < OBJ_RANGE_LOGS && !h->tables[type].free_range[have])
+	while (have < OBJ_RANGE_LOGS && !h->tables[obj_space(type)].free_range[have])
 		have++;
 	if (have == OBJ_RANGE_LOGS)
 		return take_new(h, type, log, why);
@@ -85,7 +85,7 @@ struct hca_obj *obj_new_range(struct hca *h, enum obj_type type, uint16_t uid, u
 	obj->log = log & 0x1f;
 	for (uint32_t i = 0; i < 1u << log; i++)
 		*obj_entry(h, type, obj->id + i) = obj;
-	h->tables[type].count++;
+	h->tables[obj_space(type)].count++;
 	h->user_objs[uid]++;
 	*why = SYN_OK;
 	return obj;

@@ -7,6 +7,7 @@
 static const struct group groups[] = {
 	{ "open", "The front door: lists, names, opening" },
 	{ "general", "mlx5dv_devx_general_cmd and query_eqn" },
+	{ "port", "What the device says of itself" },
 	{ "opcodes", "The kernel's lists of opcodes" },
 	{ "object", "Objects: create, query, modify, destroy" },
 	{ "types", "The same questions to each TYPE of object" },

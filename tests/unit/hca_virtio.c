@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "dev.h"
 
-enum { VIRTIO_NET_Q = 0x0d, VIRTIO_Q_COUNTERS = 0x1c, PCIE_CONG = 0x58 };
+enum { VIRTIO_NET_Q = 0x0d, VIRTIO_Q_COUNTERS = 0x1c, RESERVED_QPN = 0x2c, AV_QP = 0x3a, PCIE_CONG = 0x58 };
 enum { INIT, RDY, SUSPENDED, ERR };
 enum { BY_QP = 1, BY_MSIX = 2 };
 
@@ -267,11 +267,73 @@ static void pcie_cong(void **state)
 	assert_int_equal(PRM_GET(&ctx, pcie_cong_event_obj, inbound_cong_state), 0);
 }
 
+static uint32_t new_qp(struct dev *d, const struct base *b, uint32_t cqn)
+{
+	struct cmd c;
+
+	qp_cmd(&c, b->uid, b->pd, cqn, b->umem);
+	cmd_ok(d, &c);
+	return (uint32_t)OUT(&c, create_qp_out, qpn);
+}
+
+static void address_vectors(void **state)
+{
+	struct dev *d = *state;
+	struct base b = base(d);
+	uint32_t qpn = new_qp(d, &b, new_cq(d, b.uid, b.umem)), id;
+	struct prm_box ctx, av;
+	struct cmd c;
+
+	ctx = GEN_NEW(&c, b.uid, AV_QP, av_qp_mapping);
+	PRM_SET(&ctx, av_qp_mapping, qpn, qpn + 1);
+	cmd_refused(d, &c, SYN_QP);
+	PRM_SET(&ctx, av_qp_mapping, qpn, qpn);
+	av = PRM_SUB(&ctx, av_qp_mapping, remote_address_vector);
+	PRM_SET(&av, ud_av, src_addr_index, 0x34);
+	id = gen_new(d, &c);
+	destroy(d, PRM_OP_DESTROY_QP, b.uid, qpn, SYN_QP_BUSY);
+	ctx = GEN_GET(d, &c, b.uid, AV_QP, id, av_qp_mapping);
+	av = PRM_SUB(&ctx, av_qp_mapping, remote_address_vector);
+	assert_int_equal(PRM_GET(&av, ud_av, src_addr_index), 0x34);
+	gen_destroy(d, b.uid, AV_QP, id, SYN_OK);
+	destroy(d, PRM_OP_DESTROY_QP, b.uid, qpn, SYN_OK);
+}
+
+/* Their numbers are QPNs, which no QP gets meanwhile. */
+static void reserved_qpns(void **state)
+{
+	struct dev *d = *state;
+	struct base b = base(d);
+	uint32_t cqn = new_cq(d, b.uid, b.umem), first = new_qp(d, &b, cqn), reserved, qpn;
+	struct prm_box param;
+	struct cmd c;
+
+	gen_cmd(&c, PRM_OP_CREATE_GENERAL_OBJECT, b.uid, RESERVED_QPN, 0, 16);
+	param = PRM_SUB(&c.i, general_obj_in_cmd_hdr, op_param_create);
+	PRM_SET(&param, general_obj_create_param, log_obj_range, 2);
+	reserved = gen_new(d, &c);
+	assert_true(reserved > first && reserved % 4 == 0);
+	for (int i = 0; i < 8; i++) {
+		qpn = new_qp(d, &b, cqn);
+		assert_true(qpn < reserved || qpn > reserved + 3);
+	}
+	CMD(&c, QUERY_QP, b.uid, query_qp);
+	SET(&c, query_qp_in, qpn, reserved);
+	cmd_refused(d, &c, SYN_QP);
+	destroy(d, PRM_OP_DESTROY_QP, b.uid, reserved, SYN_QP);
+	gen_destroy(d, b.uid, RESERVED_QPN, qpn, SYN_GENERAL);
+	gen_destroy(d, b.uid, RESERVED_QPN, reserved, SYN_OK);
+	destroy(d, PRM_OP_DESTROY_QP, b.uid, qpn, SYN_OK);
+	assert_int_equal(new_qp(d, &b, cqn), qpn);      /* what was given back last is the smallest range */
+	assert_int_equal(new_qp(d, &b, cqn), reserved); /* and then one is split */
+}
+
 int run_virtio_tests(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, dev_setup, dev_teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(create_refused), TEST(refs), TEST(states), TEST(modify), TEST(counters), TEST(pcie_cong),
+		TEST(create_refused), TEST(refs), TEST(states), TEST(modify), TEST(counters), TEST(pcie_cong), TEST(address_vectors),
+		TEST(reserved_qpns),
 	};
 
 	return cmocka_run_group_tests_name("virtio objects", tests, NULL, NULL);
