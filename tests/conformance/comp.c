@@ -243,7 +243,7 @@ CASE(submit_takes_queries_of_its_object_only, "devx-abi 5", ANY,
 	for (uint32_t op = 0; op <= UINT16_MAX; op++) {
 		if (op == PRM_OP_QUERY_FLOW_COUNTER)
 			continue;
-		NOTE("opcode 0x%x", op);
+		NOTE_OPCODE(op);
 		set_opcode(in, (uint16_t)op);
 		CHECK_EQ(query_async(&r, in, sizeof(in), OUTLEN), EINVAL);
 	}

@@ -212,7 +212,8 @@ static void in_child(const uint8_t *bytes)
 	_exit(!mlx5dv_devx_obj_import(ctx, copy) && errno == EINVAL ? 0 : 2);
 }
 
-CASE(bytes_of_another_process_are_einval, "mlx5dv_devx_obj_import(3)", SOFT, "What another process wrote is no export here: EINVAL.")
+CASE(bytes_of_another_process_are_einval, "mlx5dv_devx_obj_import(3)", SOFT,
+     "What another process wrote is no export here: EINVAL.")
 {
 	struct rig r = rig_soft("");
 	uint8_t data[ROOM] = { 0 };

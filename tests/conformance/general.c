@@ -90,7 +90,7 @@ CASE(listed_opcodes_reach_the_device, "devx-abi 4", ANY,
 
 		if (!is_listed(op))
 			continue;
-		NOTE("opcode 0x%x", op);
+		NOTE_OPCODE(op);
 		set_opcode(in, (uint16_t)op);
 		err = general(ctx, in, sizeof(in), out, ROOM);
 		if (err)
@@ -109,7 +109,7 @@ CASE(unlisted_opcodes_are_einval, "devx-abi 4", ANY,
 	for (uint32_t op = 0; op <= UINT16_MAX; op++) {
 		if (is_listed(op))
 			continue;
-		NOTE("opcode 0x%x", op);
+		NOTE_OPCODE(op);
 		set_opcode(in, (uint16_t)op);
 		CHECK_EQ(general(ctx, in, sizeof(in), out, sizeof(out)), EINVAL);
 		CHECK_EQ(out[0], 0x5a);
@@ -223,4 +223,18 @@ CASE(query_eqn_null, "deviations 3", OURS, "query_eqn gives EINVAL for a NULL co
 
 	CHECK_EQ(mlx5dv_devx_query_eqn(context(), 0, NULL), EINVAL);
 	CHECK_EQ(mlx5dv_devx_query_eqn(NULL, 0, &eqn), EINVAL);
+}
+
+CASE(vport_state_follows_the_link, "devx-abi 4", SOFT, "QUERY_VPORT_STATE tells that the port went down, and up again.")
+{
+	struct ibv_device *dev = soft("");
+	struct ibv_context *ctx = open_devx(dev);
+	INBOX(in, query_vport_state_in, QUERY_VPORT_STATE);
+	uint8_t out[SZ(query_vport_state_out)];
+
+	for (int up = 0; up < 2; up++) {
+		CHECK_EQ(odx_soft_port(dev, 1, up), 0);
+		CHECK_EQ(general(ctx, in, sizeof(in), out, sizeof(out)), 0);
+		CHECK_EQ(GET(out, query_vport_state_out, state), up);
+	}
 }

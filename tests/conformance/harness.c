@@ -38,6 +38,7 @@ static struct {
 	const struct session *session;
 	char full_name[160];
 	char note[256];
+	int64_t opcode; /* or -1 */
 	char why_skipped[256];
 } now;
 static atomic_bool failed;
@@ -71,6 +72,8 @@ static void fail_at(const char *file, int line, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
+	if (now.opcode >= 0)
+		note("opcode 0x%llx", (unsigned long long)now.opcode);
 	printf("# %s:%d: %s%s%s\n", base_name(file), line, text, now.note[0] ? " with " : "", now.note);
 	fflush(stdout);
 	if (getpid() != now.pid) /* a forked child must not run the rest of the cases */
@@ -140,6 +143,12 @@ void note(const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(now.note, sizeof(now.note), fmt, ap);
 	va_end(ap);
+	now.opcode = -1;
+}
+
+void note_opcode(uint32_t opcode)
+{
+	now.opcode = opcode;
 }
 
 _Noreturn void skip_case(const char *fmt, ...)
@@ -371,6 +380,7 @@ static bool run_case(const struct test_case *c, unsigned int number, const struc
 
 	now.c = c;
 	now.note[0] = now.why_skipped[0] = '\0';
+	now.opcode = -1;
 	snprintf(now.full_name, sizeof(now.full_name), "%s.%s", group_of(c), c->name);
 	atomic_store(&failed, false);
 	alarm(s->timeout_s);
@@ -379,6 +389,7 @@ static bool run_case(const struct test_case *c, unsigned int number, const struc
 	else
 		how = run_body(c);
 	now.note[0] = '\0';
+	now.opcode = -1;
 	if (case_failed())
 		s->unstick();
 	end_owned();

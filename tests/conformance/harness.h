@@ -60,6 +60,7 @@ void add_case(struct test_case *c);
 #define CHECK_NULL(call, err) (errno = 0, check_null((call), (err), #call, #err, __FILE__, __LINE__))
 /* Within the braces of a loop: a failed check also tells of these. */
 #define NOTE(...) note(__VA_ARGS__)
+#define NOTE_OPCODE(op) note_opcode(op) /* the same, for loops over thousands of them */
 #define SKIP(...) skip_case(__VA_ARGS__)
 
 void check_true(bool cond, const char *text, const char *file, int line);
@@ -70,6 +71,7 @@ void check_mem(const void *a, const void *b, size_t n, const char *text, const c
 void check_null(const void *p, int err, const char *text, const char *terr, const char *file, int line);
 /* Said with the next failed check; replaces what was said before, and ends with the case. */
 void note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void note_opcode(uint32_t opcode);
 _Noreturn void skip_case(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 bool case_failed(void);
 

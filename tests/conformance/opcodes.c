@@ -64,7 +64,7 @@ CASE(no_other_opcode_creates, "devx-abi 4", ANY,
 	for (uint32_t op = 0; op <= UINT16_MAX; op++) {
 		if (in_list(creating, N_OF(creating), op))
 			continue;
-		NOTE("opcode 0x%x", op);
+		NOTE_OPCODE(op);
 		set_opcode(in, (uint16_t)op);
 		refuse(ctx, in, sizeof(in), out, sizeof(out), EINVAL);
 		CHECK_EQ(out[0], 0x5a);

@@ -102,7 +102,8 @@ CASE(entry_counts_what_it_matches, "odx_soft_packet(3)", SOFT,
 	expect_counter(r.obj, r.id, 0);
 }
 
-CASE(lowest_index_wins, "odx_soft_packet(3)", SOFT, "Of entries that match, the one of the lowest index does, whichever was made first.")
+CASE(lowest_index_wins, "odx_soft_packet(3)", SOFT,
+     "Of entries that match, the one of the lowest index does, whichever was made first.")
 {
 	struct rig r = rig_soft("");
 	uint32_t t = table(r.ctx, 0), g = group(r.ctx, t);
@@ -157,7 +158,8 @@ CASE(miss_goes_where_the_table_says, "odx_soft_packet(3)", SOFT,
 	expect_counter(r.obj, r.id, 1);
 }
 
-CASE(entry_is_modified, "odx_soft_packet(3)", SOFT, "SET_FLOW_TABLE_ENTRY with op_mod 1 changes the counter of an entry in use.")
+CASE(entry_is_modified, "odx_soft_packet(3)", SOFT,
+     "SET_FLOW_TABLE_ENTRY with op_mod 1 changes the counter of an entry in use.")
 {
 	struct rig r = rig_soft("");
 	uint32_t t = table(r.ctx, 0), g = group(r.ctx, t);
@@ -208,8 +210,8 @@ CASE(entry_holds_its_counter, "odx_soft_packet(3)", SOFT,
 }
 
 CASE(what_is_no_frame, "odx_soft_packet(3)", SOFT,
-     "No device, no frame, lengths below 14 and above 65,535, and ports other than 1 give EINVAL; a port without a link ENETDOWN; a "
-     "removed device EIO.")
+     "No device, no frame, lengths below 14 and above 65,535, and ports other than 1 give EINVAL; a port without a link "
+     "ENETDOWN; a removed device EIO.")
 {
 	static const uint8_t frame[65536];
 	struct ibv_device *dev = soft("");

@@ -183,7 +183,8 @@ static void restore_file_size(void *p)
 	setrlimit(RLIMIT_FSIZE, p);
 }
 
-CASE(file_size_limit_is_no_signal, "mlx5dv_devx_alloc_uar(3)", SOFT, "Where the process may not make files so large, a page is ENOMEM.")
+CASE(file_size_limit_is_no_signal, "mlx5dv_devx_alloc_uar(3)", SOFT,
+     "Where the process may not make files so large, a page is ENOMEM.")
 {
 	struct ibv_context *ctx = open_devx(soft(""));
 	struct rlimit none;

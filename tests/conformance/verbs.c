@@ -377,3 +377,19 @@ CASE(no_async_event_is_eagain, "ibv_get_async_event(3)", ANY,
 	CHECK_EQ(ibv_get_async_event(ctx, &ev), -1);
 	CHECK_EQ(errno, EAGAIN);
 }
+
+CASE(commands_on_no_verbs_object, "deviations 3", OURS, "The calls on verbs objects give EINVAL for NULL.")
+{
+	uint8_t in[64] = { 0 }, out[64];
+
+	CHECK_EQ(mlx5dv_devx_cq_query(NULL, in, sizeof(in), out, sizeof(out)), EINVAL);
+	CHECK_EQ(mlx5dv_devx_cq_modify(NULL, in, sizeof(in), out, sizeof(out)), EINVAL);
+	CHECK_EQ(mlx5dv_devx_qp_query(NULL, in, sizeof(in), out, sizeof(out)), EINVAL);
+	CHECK_EQ(mlx5dv_devx_qp_modify(NULL, in, sizeof(in), out, sizeof(out)), EINVAL);
+	CHECK_EQ(mlx5dv_devx_srq_query(NULL, in, sizeof(in), out, sizeof(out)), EINVAL);
+	CHECK_EQ(mlx5dv_devx_srq_modify(NULL, in, sizeof(in), out, sizeof(out)), EINVAL);
+	CHECK_EQ(mlx5dv_devx_wq_query(NULL, in, sizeof(in), out, sizeof(out)), EINVAL);
+	CHECK_EQ(mlx5dv_devx_wq_modify(NULL, in, sizeof(in), out, sizeof(out)), EINVAL);
+	CHECK_EQ(mlx5dv_devx_ind_tbl_query(NULL, in, sizeof(in), out, sizeof(out)), EINVAL);
+	CHECK_EQ(mlx5dv_devx_ind_tbl_modify(NULL, in, sizeof(in), out, sizeof(out)), EINVAL);
+}
