@@ -27,7 +27,7 @@ LEFT = re.compile(r'''
 
 # All that the model may use of the outside: memory, its bytes, text into a buffer, and what a compiler adds by itself.
 HCA_MAY = re.compile(r'''
-    malloc|calloc|aligned_alloc|realloc|free|mem(cpy|set|move|cmp|chr)|str(n?len|n?cmp|chr)|v?snprintf|__(mem\w+|v?snprintf)_chk|qsort|bsearch|
+    malloc|calloc|aligned_alloc|realloc|free|mem(cpy|set|move|cmp|chr)|bcmp|str(n?len|n?cmp|chr)|v?snprintf|__(mem\w+|v?snprintf)_chk|qsort|bsearch|
     abort|__assert_fail|__stack_chk_fail|_GLOBAL_OFFSET_TABLE_|
     __(asan|ubsan|tsan|sanitizer|gcov|llvm|sancov)_\w+|__popcountdi2|prm_\w+
     ''', re.X)

@@ -219,12 +219,13 @@ CASE(mr_knows_what_it_is_over, "ibv_reg_mr(3)", ANY,
 {
 	struct ibv_pd *pd = pd_of(context());
 	uint8_t *mem = zeroed(3 * PAGE);
+	uint64_t far_off = ((uintptr_t)mem + 7) % PAGE + (UINT64_C(1) << 40);
 	struct ibv_mr *mr = mr_of(pd, mem + 7, PAGE + 9, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ), *moved;
 
 	CHECK(mr->pd == pd && mr->context == pd->context && mr->addr == mem + 7);
 	CHECK_EQ(mr->length, PAGE + 9);
 	CHECK_NE(mr->lkey, 0);
-	moved = own(ibv_reg_mr_iova(pd, mem + 7, 99, ((uintptr_t)mem + 7) % PAGE + (UINT64_C(1) << 40), IBV_ACCESS_LOCAL_WRITE), end_mr);
+	moved = own(ibv_reg_mr_iova(pd, mem + 7, 99, far_off, IBV_ACCESS_LOCAL_WRITE), end_mr);
 	CHECK_NE(moved->lkey, mr->lkey);
 	mr_of(pd, mem, PAGE, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_RELAXED_ORDERING);
 }

@@ -57,7 +57,8 @@ static void a_qp_holds_its_uar(void **state)
 {
 	struct dev *d = *state;
 	uint16_t uid = new_uid(d);
-	uint32_t umem = new_umem(d, uid, 0, 1, MTT_RW), uar = new_uar(d, uid), pd = new_pd(d, uid), cqn = new_cq(d, uid, umem), qpn;
+	uint32_t umem = new_umem(d, uid, 0, 1, MTT_RW), uar = new_uar(d, uid), pd = new_pd(d, uid);
+	uint32_t cqn = new_cq(d, uid, umem), qpn;
 	struct prm_box qpc;
 	struct cmd c;
 

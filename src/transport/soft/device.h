@@ -246,8 +246,8 @@ int soft_fork_init(void); /* once; later calls are cheap. 0 or an errno value */
 
 /* --- device.c */
 extern pthread_mutex_t soft_registry;
-extern struct slab soft_handles, soft_contexts, soft_objs, soft_umems, soft_comps, soft_channels, soft_uars, soft_msis, soft_eqs, soft_pds,
-	soft_mrs;
+extern struct slab soft_handles, soft_contexts, soft_objs, soft_umems, soft_comps, soft_channels, soft_uars, soft_msis,
+	soft_eqs, soft_pds, soft_mrs;
 
 struct soft_device *soft_device_get(struct ibv_device *dev, int *err); /* with a reference; NULL: *err */
 void soft_device_put(struct soft_device *dev);

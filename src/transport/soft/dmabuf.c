@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Memory of a dma-buf: a mapping of our own, since the device has no other way to it. The errors are those of the kernel's importer. */
+/*
+ * Memory of a dma-buf: a mapping of our own, since the device has no other way to it. The errors are those of the kernel's
+ * importer.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
