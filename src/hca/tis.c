@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Transport domains, and transport interface sends. */
 #include "context.h"
+#include "types.h"
 
 static const struct ctx_type td = { .type = OBJ_TD, .created = CTX_PLACE(alloc_transport_domain_out, transport_domain) };
 
@@ -19,6 +20,22 @@ static const struct ctx_select selects[] = {
 	{ 0 },
 };
 
+/* An affinity of 0 leaves the port to the device. There is no TLS (tls_tx is 0), so that nothing is kept that a driver relied on. */
+static enum syn affinity_check(struct prm_box *ctx)
+{
+	return PRM_GET(ctx, tisc, lag_tx_port_affinity) > NUM_PORTS ? SYN_TIS_PORT : SYN_OK;
+}
+
+static enum syn check(struct hca *h, struct call *c, struct prm_box *ctx, struct ctx_links *links)
+{
+	return PRM_GET(ctx, tisc, tls_en) ? SYN_TIS_TLS : affinity_check(ctx);
+}
+
+static enum syn check_modify(struct hca *h, struct call *c, struct ctx_obj *obj, struct prm_box *to, uint64_t select)
+{
+	return select & CTX_MASK(modify_tis_bitmask, lag_tx_port_affinity) ? affinity_check(to) : SYN_OK;
+}
+
 static const struct ctx_type tis = {
 	.type = OBJ_TIS,
 	.create = CTX_PLACE(create_tis_in, ctx),
@@ -28,6 +45,7 @@ static const struct ctx_type tis = {
 	.query = CTX_PLACE(query_tis_out, tis_context),
 	.refs = refs,
 	.selects = selects,
+	.check = check, .check_modify = check_modify,
 };
 
 const struct hca_op ops_tis[] = {

@@ -48,6 +48,12 @@ static void refs_keep_and_must_exist(void **state)
 	PRM_SET(&ctx, tisc, pd, 0);
 	PRM_SET(&ctx, tisc, underlay_qpn, 0x80);
 	cmd_refused(d, &c, SYN_QP);
+	PRM_SET(&ctx, tisc, underlay_qpn, 0);
+	PRM_SET(&ctx, tisc, tls_en, 1);
+	cmd_refused(d, &c, SYN_TIS_TLS);
+	PRM_SET(&ctx, tisc, tls_en, 0);
+	PRM_SET(&ctx, tisc, lag_tx_port_affinity, NUM_PORTS + 1);
+	cmd_refused(d, &c, SYN_TIS_PORT);
 	destroy(d, PRM_OP_DEALLOC_TRANSPORT_DOMAIN, uid, td, SYN_OK); /* nothing of the refused ones holds it */
 	td = new_td(d, uid);
 	ctx = tis_cmd(&c, uid, td);
@@ -91,6 +97,7 @@ static void modify_copies_what_it_selects(void **state)
 	assert_int_equal(PRM_GET(&ctx, tisc, lag_tx_port_affinity), 0);
 	assert_int_equal(PRM_GET(&ctx, tisc, transport_domain), td);
 	PRM_SET(&select, modify_tis_bitmask, lag_tx_port_affinity, 1);
+	cmd_refused(d, &m, SYN_TIS_PORT);
 	prm_set(&select, 0, 1, 1);
 	cmd_refused(d, &m, SYN_SELECT);
 	ctx = query(d, &c, uid, tisn);
