@@ -475,6 +475,7 @@ static enum syn qp_2rst(struct hca *h, struct call *c)
 	obj_relink(&qp->obj, LINK_REQUESTER, NULL);
 	obj_relink(&qp->obj, LINK_RESPONDER, NULL);
 	qp->dci_channel = 0;
+	qp->told_last = false;
 	qp->ece = qp->created_ece;
 	memcpy(qp->qpc, qp->created, sizeof(qp->qpc));
 	qp->state = STATE_RST;
@@ -495,6 +496,11 @@ bool qp_event(struct hca_obj *obj, uint8_t event, uint8_t syndrome)
 		return qp->state == STATE_RTR;
 	case EVENT_PATH_MIG_FAILED:
 		return connected;
+	case EVENT_SRQ_LAST_WQE:
+		if (PRM_GET(&qpc, qpc, rq_type) != RQ_SHARED || qp->state != STATE_ERR || qp->told_last)
+			return false;
+		qp->told_last = true;
+		return true;
 	case EVENT_PATH_MIG:
 		if (connected)
 			PRM_SET(&qpc, qpc, pm_state, PM_MIGRATED);

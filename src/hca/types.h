@@ -63,6 +63,7 @@ struct qp {
 	uint8_t created[PRM_SZ(qpc)]; /* what 2RST goes back to */
 	uint32_t ece, created_ece;
 	uint16_t dci_channel;
+	bool told_last; /* that it took the last entry from its shared receive queue, since it is in ERR */
 };
 
 struct eq {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Queue pairs over shared receive queues, XRC and DC ones; what is agreed on when they connect; and what qpc_ext carries. */
+#include "events.h"
 #include "tests_queues.h"
 
 enum { RC = 0, UD = 2, XRC = 3, DCI = 5 };
@@ -14,6 +15,15 @@ static void make_qp(struct base *b, struct make *m, unsigned int st, unsigned in
 	m->ctx = PRM_SUB(&m->c.i, create_qp_in, qpc);
 	PRM_SET(&m->ctx, qpc, st, st);
 	PRM_SET(&m->ctx, qpc, rq_type, rq_type);
+}
+
+static void simple_step(struct base *b, uint16_t opcode, uint32_t qpn)
+{
+	struct cmd c;
+
+	cmd_new(&c, opcode, b->uid, PRM_HDR_SZ, PRM_HDR_SZ);
+	SET(&c, qp_2rst_in, qpn, qpn);
+	cmd_ok(b->d, &c);
 }
 
 static void over_shared_queues(void **state)
@@ -41,6 +51,13 @@ static void over_shared_queues(void **state)
 		PRM_SET(&m.ctx, qpc, srqn_rmpn_xrqn, ids[i]);
 		create_with(&b, &m, &m.ctx, QPC(cqn_rcv), 0, SYN_QP_CQ_RCV);
 		qpn = create_ok(&b, &m);
+		assert_int_equal(hca_event(b.d->h, PRM_OP_CREATE_QP, qpn, EVENT_SRQ_LAST_WQE, 0), HCA_NOT_NOW);
+		simple_step(&b, PRM_OP_2ERR_QP, qpn);
+		raise_event(&b, PRM_OP_CREATE_QP, qpn, EVENT_SRQ_LAST_WQE, 0);
+		assert_int_equal(hca_event(b.d->h, PRM_OP_CREATE_QP, qpn, EVENT_SRQ_LAST_WQE, 0), HCA_NOT_NOW);
+		simple_step(&b, PRM_OP_2RST_QP, qpn);
+		simple_step(&b, PRM_OP_2ERR_QP, qpn);
+		raise_event(&b, PRM_OP_CREATE_QP, qpn, EVENT_SRQ_LAST_WQE, 0);
 		destroy(b.d, destroys[i], b.uid, ids[i], busy[i]);
 		destroy(b.d, PRM_OP_DESTROY_QP, b.uid, qpn, SYN_OK);
 		destroy(b.d, destroys[i], b.uid, ids[i], SYN_OK);
@@ -135,9 +152,7 @@ static void ece(void **state)
 	assert_int_equal(step(&b, PRM_OP_RTR2RTS_QP, qpn, 0), 0x20000002);
 	query(&b, &c, qpn);
 	assert_int_equal(OUT(&c, query_qp_out, ece), 0x20000002);
-	cmd_new(&c, PRM_OP_2RST_QP, b.uid, PRM_HDR_SZ, PRM_HDR_SZ);
-	SET(&c, qp_2rst_in, qpn, qpn);
-	cmd_ok(b.d, &c);
+	simple_step(&b, PRM_OP_2RST_QP, qpn);
 	query(&b, &c, qpn);
 	assert_int_equal(OUT(&c, query_qp_out, ece), 0x10000001);
 }
@@ -221,9 +236,7 @@ static void ext_fields(void **state)
 	path = PRM_SUB(&qpc, qpc, primary_address_path);
 	assert_int_equal(PRM_GET(&path, ads, udp_sport), 0xc123);
 
-	cmd_new(&c, PRM_OP_2RST_QP, b.uid, PRM_HDR_SZ, PRM_HDR_SZ);
-	SET(&c, qp_2rst_in, qpn, rc);
-	cmd_ok(b.d, &c);
+	simple_step(&b, PRM_OP_2RST_QP, rc);
 	assert_int_equal(obj_find(b.d->h, OBJ_SCHED, group, b.uid)->refs, 0);
 }
 
