@@ -9,9 +9,9 @@
 #include "fuzz.h"
 #include "steer.h"
 
-#define TABLES 4u
+#define TABLES 3u
 #define GROUPS 3u
-#define ENTRIES 3u /* of a group */
+#define ENTRIES 2u /* of a group */
 #define FRAME_MAX 2048u
 
 struct reader {
