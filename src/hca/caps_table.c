@@ -211,6 +211,7 @@ static const struct cap_row ethernet[] = {
 	{ LRO_PERIOD(3), { 1024, 1024, 1024, 1024 } },
 	ETHERNET_ALL(self_lb_en_modifiable, 1),
 	ETHERNET_ALL(scatter_fcs, 1),
+	ETHERNET_ALL(max_vxlan_udp_ports, VXLAN_PORTS_MAX),
 	END,
 };
 

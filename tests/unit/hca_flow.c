@@ -422,6 +422,59 @@ static void modify_entry(void **state)
 	assert_int_equal(PRM_GET(&ctx, flow_context, destination_list_size), 0);
 }
 
+/* A group takes every bit of every field that the capabilities promise, and no bit besides. */
+static void fields_as_promised(void **state)
+{
+#define MATCH_MORE(section, layout, field) { PRM_F_fte_match_param__##section, PRM_F_##layout##__##field, NO_CAP },
+#define MATCH_FIELD(section, layout, field, cap)                                                                     \
+	{ PRM_F_fte_match_param__##section, PRM_F_##layout##__##field, PRM_F_flow_table_nic_cap__flow_table_properties_nic_receive, \
+	  PRM_F_flow_table_prop_layout__ft_field_support, PRM_F_flow_table_fields_supported__##cap },
+#define MATCH_FIELD_2(section, layout, field, cap)                                                                   \
+	{ PRM_F_fte_match_param__##section, PRM_F_##layout##__##field, PRM_F_flow_table_nic_cap__ft_field_support_2_nic_receive, 0, 0, \
+	  PRM_F_flow_table_fields_supported_2__##cap },
+#define NO_CAP 0, 0, 0, 0, 0, 0
+	static const struct { uint32_t section, section_w, bit, width, page, page_w, fields, fields_w, cap, cap_w; } rows[] = {
+#include "match_fields.def"
+	};
+	static uint8_t all[PRM_SZ(fte_match_param)];
+	struct dev *d = *state;
+	uint16_t uid = new_uid(d);
+	uint32_t table = new_table(d, uid, FT_NIC_RX, 0);
+	struct prm_box page, known = prm_out(all, sizeof(all));
+	struct cmd c;
+
+	memset(all, 0, sizeof(all));
+	for (uint32_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct prm_box mask;
+
+		CMD(&c, QUERY_HCA_CAP, uid, query_hca_cap);
+		cmd_op_mod(&c, 0x07 << 1 | 1);
+		cmd_ok(d, &c);
+		page = PRM_SUB(&c.o, query_hca_cap_out, capability);
+		if (rows[i].cap_w)
+			assert_int_equal(prm_get(&page, rows[i].page + rows[i].fields + rows[i].cap, 1), 1);
+		group_cmd(&c, uid, table, i, i);
+		SET(&c, create_flow_group_in, match_criteria_enable, 0x1f);
+		mask = PRM_SUB(&c.i, create_flow_group_in, match_criteria);
+		for (uint32_t k = 0; k < rows[i].width; k++) {
+			prm_set(&mask, rows[i].section + rows[i].bit + k, 1, 1);
+			prm_set(&known, rows[i].section + rows[i].bit + k, 1, 1);
+		}
+		cmd_ok(d, &c);
+	}
+	for (uint32_t bit = 0; bit < sizeof(all) * 8; bit++) {
+		struct prm_box mask, defined = prm_in(d->h->steer->defined.byte, sizeof(d->h->steer->defined.byte));
+
+		if (prm_get(&known, bit, 1) || !prm_get(&defined, bit, 1) || bit >= 5 * PRM_SZ(fte_match_set_misc) * 8)
+			continue;
+		group_cmd(&c, uid, table, 500, 500);
+		SET(&c, create_flow_group_in, match_criteria_enable, 0x1f);
+		mask = PRM_SUB(&c.i, create_flow_group_in, match_criteria);
+		prm_set(&mask, bit, 1, 1);
+		cmd_refused(d, &c, SYN_FG_FIELD);
+	}
+}
+
 /* The last ids, so that nobody has to make 2^24 objects. */
 static void limits(void **state)
 {
@@ -523,7 +576,7 @@ int run_flow_tests(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, dev_setup, dev_teardown)
 	const struct CMUnitTest tests[] = { T(tables), T(bad_tables), T(roots), T(groups), T(entries), T(bad_entries), T(modify_entry),
-		T(limits), T(no_memory) };
+		T(fields_as_promised), T(limits), T(no_memory) };
 
 	return cmocka_run_group_tests_name("flow", tests, NULL, NULL);
 }
