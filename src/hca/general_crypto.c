@@ -39,7 +39,8 @@ static bool logged_in(struct hca *h, uint16_t uid)
 /* Keys for storage are imported wrapped (wrapped_import_method says so), and only a login can unwrap them. */
 static enum syn check_dek(struct gen_change *c)
 {
-	if (!c->create && c->obj->refs)
+	/* Of a bulk only the whole is known to be in use, and drivers set the key of one while others are. */
+	if (!c->create && !c->obj->log && c->obj->refs)
 		return SYN_DEK_USED;
 	switch (PRM_GET(&c->next, encryption_key_obj, key_purpose)) {
 	case FOR_AES_XTS:

@@ -72,6 +72,16 @@ static void deks(void **state)
 	assert_int_equal(PRM_GET(&ctx, dek, pd), pd);
 	ctx = GEN_GET(d, &c, uid, DEK, id + 2, dek);
 	assert_int_equal(PRM_GET(&ctx, dek, key_purpose), FOR_IPSEC);
+
+	/* While one of them is in use another gets its key. */
+	ctx = GEN_NEW(&c, uid, IPSEC, ipsec_obj);
+	PRM_SET(&ctx, ipsec_obj, dekn, id + 2);
+	cmd_ok(d, &c);
+	ctx = GEN_MOD(&c, uid, DEK, id + 5, dek);
+	PRM_SET(&ctx, dek, modify_field_select, 1);
+	PRM_SET(&ctx, dek, key_purpose, FOR_IPSEC);
+	cmd_ok(d, &c);
+	gen_destroy(d, uid, DEK, id, SYN_GENERAL_BUSY);
 }
 
 static uint32_t new_credential(struct dev *d, uint16_t uid)
