@@ -65,7 +65,8 @@ CASE(vport_state_is_the_ports, "devx-abi 4", ANY, "QUERY_VPORT_STATE says up exa
 	CHECK_EQ(vport_state(ctx), attr.state == IBV_PORT_ACTIVE);
 }
 
-CASE(vport_state_follows_the_link, "odx_soft_port(3)", SOFT, "QUERY_VPORT_STATE follows a link that goes down and comes up.")
+CASE(vport_state_follows_the_link, "odx_soft_port(3)", SOFT,
+     "QUERY_VPORT_STATE follows a link that goes down and comes up.")
 {
 	struct rig r = rig_soft("");
 
