@@ -230,7 +230,8 @@ static const struct cap_row roce[] = {
 
 /* What the model raises: 256 bits each, as four numbers of 64, event n in bit n of them. */
 static const struct cap_row events[] = {
-	EVENT_ALL(user_affiliated_events, EVENTS_AFFILIATED),
+	CAP_ROW(device_event_cap, user_affiliated_events, EVENTS_AFFILIATED, EVENTS_AFFILIATED_CHANGE,
+		EVENTS_AFFILIATED_CHANGE, EVENTS_AFFILIATED_CHANGE),
 	EVENT_ALL(user_unaffiliated_events, EVENTS_UNAFFILIATED),
 	END,
 };

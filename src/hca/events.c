@@ -15,6 +15,9 @@
 /* Which work queue number an event carries. Linux, include/linux/mlx5/mlx5_ifc.h: MLX5_EVENT_QUEUE_TYPE_*; SRQs have none. */
 enum { QUEUE_QP = 0, QUEUE_NONE = 0, QUEUE_RQ = 1, QUEUE_SQ = 2, QUEUE_DCT = 6 };
 
+/* General objects that change by themselves, by type: they are told apart by it. */
+enum { VIRTIO_NET_Q = 0x0d, PCIE_CONG = 0x58 };
+
 /*
  * Events by object: which create command makes the object, and how Linux tells the kinds of objects of an event apart
  * (drivers/infiniband/hw/mlx5/devx.c, get_event_obj_type: for these the queue type, and 0 for a CQ or an XRQ). An RMP counts as an RQ
@@ -53,6 +56,8 @@ static const struct row {
 	{ EVENT_XRQ_ERROR, PRM_OP_CREATE_XRQ, OBJ_XRQ, QUEUE_NONE, xrq_event },
 	{ EVENT_DCT_DRAINED, PRM_OP_CREATE_DCT, OBJ_DCT, QUEUE_DCT, dct_event },
 	{ EVENT_DCT_KEY_VIOLATION, PRM_OP_CREATE_DCT, OBJ_DCT, QUEUE_DCT, dct_event },
+	{ EVENT_OBJECT_CHANGE, PRM_OP_CREATE_GENERAL_OBJECT, OBJ_VIRTIO_NET_Q, VIRTIO_NET_Q, virtq_event },
+	{ EVENT_OBJECT_CHANGE, PRM_OP_CREATE_GENERAL_OBJECT, OBJ_PCIE_CONG, PCIE_CONG, pcie_cong_event },
 };
 
 struct prm_box event_new(struct hca_event *ev, uint8_t type, uint8_t subtype)
@@ -112,6 +117,10 @@ static void describe(struct prm_box *data, const struct row *row, uint32_t id, u
 	case EVENT_DCT_KEY_VIOLATION:
 		PRM_SET(data, dct_events, dct_number, id);
 		break;
+	case EVENT_OBJECT_CHANGE:
+		PRM_SET(data, affiliated_event_header, obj_type, row->obj_type);
+		PRM_SET(data, affiliated_event_header, obj_id, id);
+		break;
 	default:
 		PRM_SET(data, qp_events, type, row->obj_type);
 		PRM_SET(data, qp_events, qpn_rqn_sqn, id);
@@ -139,14 +148,15 @@ void hca_raise_on(struct hca *h, const struct hca_obj *obj, uint8_t event)
 			raise_row(h, &rows[i], obj, 0);
 }
 
-enum hca_raised hca_event(struct hca *h, uint16_t made_by, uint32_t id, uint16_t event, uint8_t syndrome)
+enum hca_raised hca_event(struct hca *h, uint16_t made_by, uint16_t type, uint32_t id, uint16_t event, uint8_t syndrome)
 {
 	struct hca_obj *obj;
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		const struct row *row = &rows[i];
 
-		if (row->event != event || row->made_by != made_by)
+		if (row->event != event || row->made_by != made_by ||
+		    (made_by == PRM_OP_CREATE_GENERAL_OBJECT && row->obj_type != type))
 			continue;
 		obj = obj_in_entry(obj_peek(h, row->type, id));
 		if (!obj || obj->type != row->type)

@@ -22,6 +22,7 @@ enum {
 	EVENT_XRQ_ERROR = 0x18,
 	EVENT_DCT_DRAINED = 0x1c,
 	EVENT_DCT_KEY_VIOLATION = 0x1d,
+	EVENT_OBJECT_CHANGE = 0x27,
 };
 
 /* What device_event_cap offers: bit n of the first 64 is event n. Event 0 needs no bit: it is every CQ's. */
@@ -31,6 +32,8 @@ enum {
 	 EVENT_BIT(PATH_MIG_FAILED) | EVENT_BIT(WQ_INVAL_REQ_ERROR) | EVENT_BIT(WQ_ACCESS_ERROR) |                   \
 	 EVENT_BIT(SRQ_CATAS_ERROR) | EVENT_BIT(SRQ_LAST_WQE) | EVENT_BIT(SRQ_LIMIT) | EVENT_BIT(XRQ_ERROR) |        \
 	 EVENT_BIT(DCT_DRAINED) | EVENT_BIT(DCT_KEY_VIOLATION))
+/* Of the profiles that have a general object which changes by itself. */
+#define EVENTS_AFFILIATED_CHANGE (EVENTS_AFFILIATED | EVENT_BIT(OBJECT_CHANGE))
 #define EVENTS_UNAFFILIATED EVENT_BIT(PORT_CHANGE)
 
 /* An EQE with type and subtype; the rest of ev is the caller's. */
@@ -56,5 +59,7 @@ bool srq_event(struct hca_obj *srq, uint8_t event, uint8_t syndrome);         /*
 bool xrc_srq_event(struct hca_obj *xrc_srq, uint8_t event, uint8_t syndrome); /* srq.c */
 bool xrq_event(struct hca_obj *xrq, uint8_t event, uint8_t syndrome);         /* xrq.c */
 bool dct_event(struct hca_obj *dct, uint8_t event, uint8_t syndrome);         /* dct.c */
+bool virtq_event(struct hca_obj *virtq, uint8_t event, uint8_t syndrome);     /* general_virtio.c */
+bool pcie_cong_event(struct hca_obj *cong, uint8_t event, uint8_t syndrome);  /* general_virtio.c */
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* General objects around queues: virtio net queues and their counters, what QPs are for; and the PCIe congestion event. */
 #include "caps.h"
+#include "events.h"
 #include "general.h"
 #include "types.h"
 
@@ -140,7 +141,7 @@ static const struct gen_field counters[] = {
 	FIELDS_END,
 };
 
-/* Linux, include/linux/mlx5/mlx5_ifc.h: MLX5_PCIE_CONG_EVENT_MOD_*. The bus of this model is never congested. */
+/* Linux, include/linux/mlx5/mlx5_ifc.h: MLX5_PCIE_CONG_EVENT_MOD_*. The bus of this model is congested when an event says so. */
 enum { EVENT_EN = 0x1, THRESHOLDS = 0x4 };
 
 #define CONG(field) CTX_PLACE(pcie_cong_event_obj, field)
@@ -174,6 +175,39 @@ static const struct gen_field av_qp[] = { REF(OBJ_QP, CTX_PLACE(av_qp_mapping, q
 
 /* QPNs that no QP gets: of the same numbers (rdma-core, mlx5dv_reserved_qpn_alloc()). The context has no fields. */
 static const struct gen_field reserved_qpn[] = { FIELDS_END };
+
+/* Only the device itself takes a queue to ERR, and only one that runs. */
+bool virtq_event(struct hca_obj *obj, uint8_t event, uint8_t syndrome)
+{
+	struct prm_box ctx = prm_out(((struct general *)obj)->contexts, PRM_SZ(virtio_net_q));
+
+	if (syndrome || PRM_GET(&ctx, virtio_net_q, state) != RDY)
+		return false;
+	PRM_SET(&ctx, virtio_net_q, state, ERR);
+	return true;
+}
+
+/* Linux, drivers/net/ethernet/mellanox/mlx5/core/en/pcie_cong_event.c. */
+#define CONG_HIGH 7u
+
+/* now: which directions are congested from now on, bit 0 inbound, bit 1 outbound; those whose event is enabled change. */
+bool pcie_cong_event(struct hca_obj *obj, uint8_t event, uint8_t now)
+{
+	struct prm_box ctx = prm_out(((struct general *)obj)->contexts, PRM_SZ(pcie_cong_event_obj));
+	uint64_t in = PRM_GET(&ctx, pcie_cong_event_obj, inbound_cong_state);
+	uint64_t out = PRM_GET(&ctx, pcie_cong_event_obj, outbound_cong_state);
+	uint64_t new_in = now & 1 ? CONG_HIGH : 0, new_out = now & 2 ? CONG_HIGH : 0;
+
+	if (!PRM_GET(&ctx, pcie_cong_event_obj, inbound_event_en))
+		new_in = in;
+	if (!PRM_GET(&ctx, pcie_cong_event_obj, outbound_event_en))
+		new_out = out;
+	if (now > 3 || (new_in == in && new_out == out))
+		return false;
+	PRM_SET(&ctx, pcie_cong_event_obj, inbound_cong_state, new_in);
+	PRM_SET(&ctx, pcie_cong_event_obj, outbound_cong_state, new_out);
+	return true;
+}
 
 /* Which profiles: virtio offload begins with ConnectX-6 Dx (DPDK, doc/guides/vdpadevs/mlx5.rst); the others are inferred. */
 const struct gen_type gen_virtio[] = {

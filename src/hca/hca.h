@@ -102,7 +102,8 @@ bool hca_port(struct hca *h, uint32_t port, bool up);
 bool hca_port_up(const struct hca *h, uint32_t port); /* false also when there is no such port */
 
 /*
- * An event on the object of that id which the create command made_by makes, of whatever uid, with what it does to the object.
+ * An event on the object of that id which the create command made_by makes (type: of a general object), of whatever uid, with
+ * what it does to the object.
  * syndrome: of events that carry one; else 0.
  */
 enum hca_raised {
@@ -111,7 +112,7 @@ enum hca_raised {
 	HCA_NO_EVENT, /* such objects have no such event */
 	HCA_NOT_NOW,  /* the state of the object does not allow it, or the syndrome is not one of the event's */
 };
-enum hca_raised hca_event(struct hca *h, uint16_t made_by, uint32_t id, uint16_t event, uint8_t syndrome);
+enum hca_raised hca_event(struct hca *h, uint16_t made_by, uint16_t type, uint32_t id, uint16_t event, uint8_t syndrome);
 
 /* What became of a packet from the wire. */
 #define HCA_FRAME_MIN 14u

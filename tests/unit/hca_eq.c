@@ -171,13 +171,13 @@ static void only_own_objects_events(void **state)
 	uint32_t umem = new_umem(d, other, 0, 4, MTT_RW), cqn = new_cq(d, other, umem);
 
 	new_eq(d, uid, 4, EVENT_BIT(CQ_ERROR));
-	assert_int_equal(hca_event(d->h, PRM_OP_CREATE_CQ, cqn, EVENT_CQ_ERROR, 1), HCA_RAISED);
+	assert_int_equal(hca_event(d->h, PRM_OP_CREATE_CQ, 0, cqn, EVENT_CQ_ERROR, 1), HCA_RAISED);
 	assert_int_equal(d->n_interrupts, 0);
 	port(d);
 	assert_int_equal(d->n_interrupts, 0); /* not in the mask */
 	umem = new_umem(d, uid, 0, 4, MTT_RW);
 	cqn = new_cq(d, uid, umem);
-	assert_int_equal(hca_event(d->h, PRM_OP_CREATE_CQ, cqn, EVENT_CQ_ERROR, 1), HCA_RAISED);
+	assert_int_equal(hca_event(d->h, PRM_OP_CREATE_CQ, 0, cqn, EVENT_CQ_ERROR, 1), HCA_RAISED);
 	assert_int_equal(d->n_interrupts, 1);
 }
 
@@ -197,7 +197,7 @@ static void a_cq_completes_to_its_eq(void **state)
 	PRM_SET(&cqc, cqc, c_eqn_or_apu_element, eqn);
 	cmd_ok(d, &c);
 	cqn = (uint32_t)OUT(&c, create_cq_out, cqn);
-	assert_int_equal(hca_event(d->h, PRM_OP_CREATE_CQ, cqn, EVENT_COMP, 0), HCA_RAISED);
+	assert_int_equal(hca_event(d->h, PRM_OP_CREATE_CQ, 0, cqn, EVENT_COMP, 0), HCA_RAISED);
 	assert_int_equal(d->n_interrupts, 1);
 	assert_int_equal(d->last_eqn, eqn);
 	assert_int_equal(eqe(d, 0)[1], EVENT_COMP);
@@ -212,7 +212,7 @@ static void a_cq_completes_to_its_eq(void **state)
 		cqc = PRM_SUB(&c.i, modify_cq_in, cq_context);
 		PRM_SET(&cqc, cqc, c_eqn_or_apu_element, i ? eqn : HCA_FIRST_EQN);
 		cmd_ok(d, &c);
-		assert_int_equal(hca_event(d->h, PRM_OP_CREATE_CQ, cqn, EVENT_COMP, 0), HCA_RAISED);
+		assert_int_equal(hca_event(d->h, PRM_OP_CREATE_CQ, 0, cqn, EVENT_COMP, 0), HCA_RAISED);
 		assert_int_equal(d->n_interrupts, 1 + i);
 	}
 	destroy(d, PRM_OP_DESTROY_EQ, uid, eqn, SYN_EQ_BUSY);

@@ -79,11 +79,11 @@ static void cq_error_stays_with_the_cq(void **state)
 		struct rig r = rig_new(d);
 		unsigned int before = d->n_events;
 
-		assert_int_equal(hca_event(d->h, PRM_OP_CREATE_CQ, r.cqn, EVENT_CQ_ERROR, 0), HCA_NOT_NOW);
-		assert_int_equal(hca_event(d->h, PRM_OP_CREATE_CQ, r.cqn, EVENT_CQ_ERROR, 3), HCA_NOT_NOW);
+		assert_int_equal(hca_event(d->h, PRM_OP_CREATE_CQ, 0, r.cqn, EVENT_CQ_ERROR, 0), HCA_NOT_NOW);
+		assert_int_equal(hca_event(d->h, PRM_OP_CREATE_CQ, 0, r.cqn, EVENT_CQ_ERROR, 3), HCA_NOT_NOW);
 		assert_int_equal(cq_status(d, &r, &st), 0);
 		assert_int_equal(d->n_events, before);
-		assert_int_equal(hca_event(d->h, PRM_OP_CREATE_CQ, r.cqn, EVENT_CQ_ERROR, syndrome), HCA_RAISED);
+		assert_int_equal(hca_event(d->h, PRM_OP_CREATE_CQ, 0, r.cqn, EVENT_CQ_ERROR, syndrome), HCA_RAISED);
 		assert_int_equal(cq_status(d, &r, &st), status[syndrome]);
 		data = last_eqe(d, EVENT_CQ_ERROR);
 		assert_int_equal(PRM_GET(&data, cq_error, cqn), r.cqn);
@@ -91,8 +91,8 @@ static void cq_error_stays_with_the_cq(void **state)
 		assert_true(d->last_event.affiliated);
 		assert_int_equal(d->last_event.obj_type, 0);
 		assert_int_equal(d->last_event.obj_id, r.cqn);
-		assert_int_equal(hca_event(d->h, PRM_OP_CREATE_CQ, r.cqn, EVENT_CQ_ERROR, syndrome), HCA_NOT_NOW);
-		assert_int_equal(hca_event(d->h, PRM_OP_CREATE_CQ, r.cqn, EVENT_COMP, 0), HCA_NOT_NOW);
+		assert_int_equal(hca_event(d->h, PRM_OP_CREATE_CQ, 0, r.cqn, EVENT_CQ_ERROR, syndrome), HCA_NOT_NOW);
+		assert_int_equal(hca_event(d->h, PRM_OP_CREATE_CQ, 0, r.cqn, EVENT_COMP, 0), HCA_NOT_NOW);
 		assert_int_equal(d->n_events, before + 1);
 	}
 }
@@ -104,8 +104,8 @@ static void completion_event_disarms(void **state)
 	struct prm_box data;
 	uint32_t st;
 
-	assert_int_equal(hca_event(d->h, PRM_OP_CREATE_CQ, r.cqn, EVENT_COMP, 1), HCA_NOT_NOW); /* it carries no syndrome */
-	assert_int_equal(hca_event(d->h, PRM_OP_CREATE_CQ, r.cqn, EVENT_COMP, 0), HCA_RAISED);
+	assert_int_equal(hca_event(d->h, PRM_OP_CREATE_CQ, 0, r.cqn, EVENT_COMP, 1), HCA_NOT_NOW); /* it carries no syndrome */
+	assert_int_equal(hca_event(d->h, PRM_OP_CREATE_CQ, 0, r.cqn, EVENT_COMP, 0), HCA_RAISED);
 	assert_int_equal(cq_status(d, &r, &st), 0);
 	assert_int_equal(st, 0xa);
 	data = last_eqe(d, EVENT_COMP);
@@ -140,7 +140,7 @@ static void to_state(struct dev *d, const struct rig *r, uint8_t state)
 static enum hca_raised qp(struct dev *d, const struct rig *r, uint16_t event)
 {
 	unsigned int before = d->n_events;
-	enum hca_raised raised = hca_event(d->h, PRM_OP_CREATE_QP, r->qpn, event, 0);
+	enum hca_raised raised = hca_event(d->h, PRM_OP_CREATE_QP, 0, r->qpn, event, 0);
 
 	assert_int_equal(d->n_events, before + (raised == HCA_RAISED));
 	if (raised == HCA_RAISED) {
@@ -166,7 +166,7 @@ static void qp_errors_lead_to_err(void **state)
 
 			assert_int_equal(qp(d, &r, errors[i]), HCA_NOT_NOW);
 			to_state(d, &r, st);
-			assert_int_equal(hca_event(d->h, PRM_OP_CREATE_QP, r.qpn, errors[i], 1), HCA_NOT_NOW);
+			assert_int_equal(hca_event(d->h, PRM_OP_CREATE_QP, 0, r.qpn, errors[i], 1), HCA_NOT_NOW);
 			assert_int_equal(qp(d, &r, errors[i]), HCA_RAISED);
 			qpc = query_qp(d, &r, &c);
 			assert_int_equal(PRM_GET(&qpc, qpc, state), 6);
@@ -206,19 +206,20 @@ static void what_there_is_not(void **state)
 	struct dev *d = *state;
 	struct rig r = rig_new(d);
 
-	assert_int_equal(hca_event(d->h, PRM_OP_CREATE_CQ, r.cqn + 1, EVENT_CQ_ERROR, 1), HCA_NO_OBJECT);
-	assert_int_equal(hca_event(d->h, PRM_OP_CREATE_CQ, UINT32_MAX, EVENT_CQ_ERROR, 1), HCA_NO_OBJECT);
-	assert_int_equal(hca_event(d->h, PRM_OP_CREATE_CQ, r.cqn, EVENT_WQ_CATAS_ERROR, 0), HCA_NO_EVENT);
-	assert_int_equal(hca_event(d->h, PRM_OP_CREATE_QP, r.qpn, EVENT_CQ_ERROR, 1), HCA_NO_EVENT);
-	assert_int_equal(hca_event(d->h, PRM_OP_CREATE_QP, r.qpn, EVENT_PORT_CHANGE, 0), HCA_NO_EVENT);
-	assert_int_equal(hca_event(d->h, PRM_OP_ALLOC_PD, r.pd, EVENT_CQ_ERROR, 0), HCA_NO_EVENT);
-	assert_int_equal(hca_event(d->h, PRM_OP_CREATE_QP, r.qpn, 0x104, 0), HCA_NO_EVENT);
+	assert_int_equal(hca_event(d->h, PRM_OP_CREATE_CQ, 0, r.cqn + 1, EVENT_CQ_ERROR, 1), HCA_NO_OBJECT);
+	assert_int_equal(hca_event(d->h, PRM_OP_CREATE_CQ, 0, UINT32_MAX, EVENT_CQ_ERROR, 1), HCA_NO_OBJECT);
+	assert_int_equal(hca_event(d->h, PRM_OP_CREATE_CQ, 0, r.cqn, EVENT_WQ_CATAS_ERROR, 0), HCA_NO_EVENT);
+	assert_int_equal(hca_event(d->h, PRM_OP_CREATE_QP, 0, r.qpn, EVENT_CQ_ERROR, 1), HCA_NO_EVENT);
+	assert_int_equal(hca_event(d->h, PRM_OP_CREATE_QP, 0, r.qpn, EVENT_PORT_CHANGE, 0), HCA_NO_EVENT);
+	assert_int_equal(hca_event(d->h, PRM_OP_ALLOC_PD, 0, r.pd, EVENT_CQ_ERROR, 0), HCA_NO_EVENT);
+	assert_int_equal(hca_event(d->h, PRM_OP_CREATE_QP, 0, r.qpn, 0x104, 0), HCA_NO_EVENT);
 	assert_int_equal(d->n_events, 0);
 }
 
 /* A program may subscribe to exactly what some object, or the port, can raise. */
 static void capabilities_tell_what_can_happen(void **state)
 {
+	static const uint16_t general_types[] = { 0x0d, 0x58 };
 	static const uint16_t makers[] = {
 		PRM_OP_CREATE_CQ, PRM_OP_CREATE_QP, PRM_OP_CREATE_RQ, PRM_OP_CREATE_SQ, PRM_OP_CREATE_RMP, PRM_OP_CREATE_SRQ,
 		PRM_OP_CREATE_XRC_SRQ, PRM_OP_CREATE_XRQ, PRM_OP_CREATE_DCT,
@@ -242,7 +243,9 @@ static void capabilities_tell_what_can_happen(void **state)
 		bool can = false;
 
 		for (size_t i = 0; i < sizeof(makers) / sizeof(makers[0]); i++)
-			can |= hca_event(d->h, makers[i], 0, event, 0) != HCA_NO_EVENT;
+			can |= hca_event(d->h, makers[i], 0, 0, event, 0) != HCA_NO_EVENT;
+		for (size_t i = 0; i < sizeof(general_types) / sizeof(general_types[0]); i++)
+			can |= hca_event(d->h, PRM_OP_CREATE_GENERAL_OBJECT, general_types[i], 0, event, 0) != HCA_NO_EVENT;
 		assert_int_equal(prm_get(&page, affiliated.bit + at, 1), can);
 		assert_int_equal(prm_get(&page, alone.bit + at, 1), event == EVENT_PORT_CHANGE);
 	}

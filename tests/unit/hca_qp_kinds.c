@@ -51,10 +51,10 @@ static void over_shared_queues(void **state)
 		PRM_SET(&m.ctx, qpc, srqn_rmpn_xrqn, ids[i]);
 		create_with(&b, &m, &m.ctx, QPC(cqn_rcv), 0, SYN_QP_CQ_RCV);
 		qpn = create_ok(&b, &m);
-		assert_int_equal(hca_event(b.d->h, PRM_OP_CREATE_QP, qpn, EVENT_SRQ_LAST_WQE, 0), HCA_NOT_NOW);
+		assert_int_equal(hca_event(b.d->h, PRM_OP_CREATE_QP, 0, qpn, EVENT_SRQ_LAST_WQE, 0), HCA_NOT_NOW);
 		simple_step(&b, PRM_OP_2ERR_QP, qpn);
 		raise_event(&b, PRM_OP_CREATE_QP, qpn, EVENT_SRQ_LAST_WQE, 0);
-		assert_int_equal(hca_event(b.d->h, PRM_OP_CREATE_QP, qpn, EVENT_SRQ_LAST_WQE, 0), HCA_NOT_NOW);
+		assert_int_equal(hca_event(b.d->h, PRM_OP_CREATE_QP, 0, qpn, EVENT_SRQ_LAST_WQE, 0), HCA_NOT_NOW);
 		simple_step(&b, PRM_OP_2RST_QP, qpn);
 		simple_step(&b, PRM_OP_2ERR_QP, qpn);
 		raise_event(&b, PRM_OP_CREATE_QP, qpn, EVENT_SRQ_LAST_WQE, 0);

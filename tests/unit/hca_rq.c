@@ -335,11 +335,11 @@ static void queue_errors(void **state)
 	make_sq(&b, &m, new_tis(&b));
 	sqn = create_ok(&b, &m);
 	for (int i = 0; i < 3; i++) {
-		assert_int_equal(hca_event(b.d->h, PRM_OP_CREATE_RQ, rqn, errors[i], 0), HCA_NOT_NOW);
-		assert_int_equal(hca_event(b.d->h, PRM_OP_CREATE_SQ, sqn, errors[i], 0), HCA_NOT_NOW);
+		assert_int_equal(hca_event(b.d->h, PRM_OP_CREATE_RQ, 0, rqn, errors[i], 0), HCA_NOT_NOW);
+		assert_int_equal(hca_event(b.d->h, PRM_OP_CREATE_SQ, 0, sqn, errors[i], 0), HCA_NOT_NOW);
 		step(&b, PRM_OP_MODIFY_RQ, rqn, QUEUE_RST, QUEUE_RDY, SYN_OK);
 		step(&b, PRM_OP_MODIFY_SQ, sqn, QUEUE_RST, QUEUE_RDY, SYN_OK);
-		assert_int_equal(hca_event(b.d->h, PRM_OP_CREATE_RQ, rqn, errors[i], 1), HCA_NOT_NOW);
+		assert_int_equal(hca_event(b.d->h, PRM_OP_CREATE_RQ, 0, rqn, errors[i], 1), HCA_NOT_NOW);
 		raise_event(&b, PRM_OP_CREATE_RQ, rqn, errors[i], 1);
 		assert_int_equal(PRM_GET(&b.data, qp_events, type), 1);
 		raise_event(&b, PRM_OP_CREATE_SQ, sqn, errors[i], 2);

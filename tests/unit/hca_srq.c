@@ -88,18 +88,18 @@ static void srq_events(void **state)
 	ids[2] = create_ok(&b, &m);
 	for (int i = 0; i < 3; i++) {
 		if (i < 2) {
-			assert_int_equal(hca_event(b.d->h, made_by[i], ids[i], EVENT_SRQ_LIMIT, 0), HCA_NOT_NOW);
+			assert_int_equal(hca_event(b.d->h, made_by[i], 0, ids[i], EVENT_SRQ_LIMIT, 0), HCA_NOT_NOW);
 			arm(&b, arms[i], 1, ids[i], 7, SYN_OK);
 		}
-		assert_int_equal(hca_event(b.d->h, made_by[i], ids[i], EVENT_SRQ_LIMIT, 1), HCA_NOT_NOW);
+		assert_int_equal(hca_event(b.d->h, made_by[i], 0, ids[i], EVENT_SRQ_LIMIT, 1), HCA_NOT_NOW);
 		raise_event(&b, made_by[i], ids[i], EVENT_SRQ_LIMIT, i == 2);
 		assert_int_equal(PRM_GET(&b.data, qp_events, qpn_rqn_sqn), ids[i]);
-		assert_int_equal(hca_event(b.d->h, made_by[i], ids[i], EVENT_SRQ_LIMIT, 0), HCA_NOT_NOW);
+		assert_int_equal(hca_event(b.d->h, made_by[i], 0, ids[i], EVENT_SRQ_LIMIT, 0), HCA_NOT_NOW);
 		raise_event(&b, made_by[i], ids[i], EVENT_SRQ_CATAS_ERROR, i == 2);
-		assert_int_equal(hca_event(b.d->h, made_by[i], ids[i], EVENT_SRQ_CATAS_ERROR, 0), HCA_NOT_NOW);
+		assert_int_equal(hca_event(b.d->h, made_by[i], 0, ids[i], EVENT_SRQ_CATAS_ERROR, 0), HCA_NOT_NOW);
 		if (i < 2)
 			arm(&b, arms[i], 1, ids[i], 7, SYN_OK);
-		assert_int_equal(hca_event(b.d->h, made_by[i], ids[i], EVENT_SRQ_LIMIT, 0), HCA_NOT_NOW);
+		assert_int_equal(hca_event(b.d->h, made_by[i], 0, ids[i], EVENT_SRQ_LIMIT, 0), HCA_NOT_NOW);
 	}
 	ctx = QUERY_CTX(&b, &m.c, QUERY_SRQ, query_srq_out, srq_context_entry, ids[0]);
 	assert_int_equal(PRM_GET(&ctx, srqc, state), 1);
@@ -108,7 +108,7 @@ static void srq_events(void **state)
 	ctx = QUERY_CTX(&b, &m.c, QUERY_RMP, query_rmp_out, rmp_context, ids[2]);
 	assert_int_equal(PRM_GET(&ctx, rmpc, state), QUEUE_ERR);
 	/* A number of the family is looked up by what made it. */
-	assert_int_equal(hca_event(b.d->h, PRM_OP_CREATE_XRQ, ids[0], EVENT_SRQ_LIMIT, 0), HCA_NO_OBJECT);
+	assert_int_equal(hca_event(b.d->h, PRM_OP_CREATE_XRQ, 0, ids[0], EVENT_SRQ_LIMIT, 0), HCA_NO_OBJECT);
 }
 
 /* Also a receive queue that is no shared one can be armed. */
@@ -126,7 +126,7 @@ static void arm_rq(void **state)
 	wq = PRM_SUB(&ctx, rqc, wq);
 	assert_int_equal(PRM_GET(&wq, wq, lwm), 17);
 	raise_event(&b, PRM_OP_CREATE_RQ, rqn, EVENT_SRQ_LIMIT, 1);
-	assert_int_equal(hca_event(b.d->h, PRM_OP_CREATE_RQ, rqn, EVENT_SRQ_LIMIT, 0), HCA_NOT_NOW);
+	assert_int_equal(hca_event(b.d->h, PRM_OP_CREATE_RQ, 0, rqn, EVENT_SRQ_LIMIT, 0), HCA_NOT_NOW);
 }
 
 static void xrc_srq_in_a_umem(void **state)
@@ -276,7 +276,7 @@ static void xrq_entry_and_error(void **state)
 	cmd_refused(b.d, &c, SYN_XRQ_GOOD);
 	raise_event(&b, PRM_OP_CREATE_XRQ, xrqn, EVENT_XRQ_ERROR, 0);
 	assert_int_equal(PRM_GET(&b.data, xrq_err_event, xrqn), xrqn);
-	assert_int_equal(hca_event(b.d->h, PRM_OP_CREATE_XRQ, xrqn, EVENT_XRQ_ERROR, 0), HCA_NOT_NOW);
+	assert_int_equal(hca_event(b.d->h, PRM_OP_CREATE_XRQ, 0, xrqn, EVENT_XRQ_ERROR, 0), HCA_NOT_NOW);
 	ctx = QUERY_CTX(&b, &m.c, QUERY_XRQ, query_xrq_out, xrq_context, xrqn);
 	assert_int_equal(PRM_GET(&ctx, xrqc, state), 1);
 	cmd_ok(b.d, &q);
@@ -337,12 +337,12 @@ static void dct(void **state)
 	destroy(b.d, PRM_OP_DESTROY_SRQ, b.uid, srqn, SYN_SRQ_BUSY);
 	destroy(b.d, PRM_OP_DEALLOC_Q_COUNTER, b.uid, counter, SYN_Q_COUNTER_BUSY);
 
-	assert_int_equal(hca_event(b.d->h, PRM_OP_CREATE_DCT, dctn, EVENT_DCT_KEY_VIOLATION, 0), HCA_NOT_NOW);
+	assert_int_equal(hca_event(b.d->h, PRM_OP_CREATE_DCT, 0, dctn, EVENT_DCT_KEY_VIOLATION, 0), HCA_NOT_NOW);
 	simple(&b, &c, PRM_OP_ARM_DCT_FOR_KEY_VIOLATION, dctn, PRM_HDR_SZ);
 	cmd_ok(b.d, &c);
 	raise_event(&b, PRM_OP_CREATE_DCT, dctn, EVENT_DCT_KEY_VIOLATION, 6);
 	assert_int_equal(PRM_GET(&b.data, dct_events, dct_number), dctn);
-	assert_int_equal(hca_event(b.d->h, PRM_OP_CREATE_DCT, dctn, EVENT_DCT_KEY_VIOLATION, 0), HCA_NOT_NOW); /* told once */
+	assert_int_equal(hca_event(b.d->h, PRM_OP_CREATE_DCT, 0, dctn, EVENT_DCT_KEY_VIOLATION, 0), HCA_NOT_NOW); /* told once */
 	ctx = QUERY_CTX(&b, &c, QUERY_DCT, query_dct_out, dct_context_entry, dctn);
 	assert_int_equal(PRM_GET(&ctx, dctc, dc_access_key_violation_count), 1);
 	simple(&b, &c, PRM_OP_DRAIN_DCT, dctn, PRM_HDR_SZ);
@@ -350,7 +350,7 @@ static void dct(void **state)
 	assert_int_equal(b.d->last_event.type, EVENT_DCT_DRAINED);
 	assert_int_equal(b.d->last_event.obj_id, dctn);
 	cmd_refused(b.d, &c, SYN_DCT_STATE);
-	assert_int_equal(hca_event(b.d->h, PRM_OP_CREATE_DCT, dctn, EVENT_DCT_DRAINED, 0), HCA_NOT_NOW);
+	assert_int_equal(hca_event(b.d->h, PRM_OP_CREATE_DCT, 0, dctn, EVENT_DCT_DRAINED, 0), HCA_NOT_NOW);
 	simple(&b, &c, PRM_OP_ARM_DCT_FOR_KEY_VIOLATION, dctn, PRM_HDR_SZ);
 	cmd_refused(b.d, &c, SYN_DCT_STATE);
 	ctx = QUERY_CTX(&b, &c, QUERY_DCT, query_dct_out, dct_context_entry, dctn);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "dev.h"
+#include "events.h"
 
 enum { VIRTIO_NET_Q = 0x0d, VIRTIO_Q_COUNTERS = 0x1c, RESERVED_QPN = 0x2c, AV_QP = 0x3a, PCIE_CONG = 0x58 };
 enum { INIT, RDY, SUSPENDED, ERR };
@@ -328,12 +329,73 @@ static void reserved_qpns(void **state)
 	assert_int_equal(new_qp(d, &b, cqn), reserved); /* and then one is split */
 }
 
+static enum hca_raised changed(struct dev *d, uint16_t type, uint32_t id, uint8_t syndrome)
+{
+	unsigned int before = d->n_events;
+	enum hca_raised raised = hca_event(d->h, PRM_OP_CREATE_GENERAL_OBJECT, type, id, EVENT_OBJECT_CHANGE, syndrome);
+	struct prm_box eqe = prm_in(d->last_event.eqe, sizeof(d->last_event.eqe)), data = PRM_SUB(&eqe, eqe, event_data);
+
+	assert_int_equal(d->n_events, before + (raised == HCA_RAISED));
+	if (raised == HCA_RAISED) {
+		assert_int_equal(d->last_event.type, EVENT_OBJECT_CHANGE);
+		assert_int_equal(d->last_event.obj_type, type);
+		assert_int_equal(PRM_GET(&data, affiliated_event_header, obj_type), type);
+		assert_int_equal(PRM_GET(&data, affiliated_event_header, obj_id), id);
+	}
+	return raised;
+}
+
+static void congestion_changes(void **state)
+{
+	struct dev *d = *state;
+	uint16_t uid = new_uid(d);
+	struct prm_box ctx;
+	struct cmd c;
+	uint32_t id;
+
+	ctx = GEN_NEW(&c, uid, PCIE_CONG, pcie_cong_event_obj);
+	PRM_SET(&ctx, pcie_cong_event_obj, inbound_event_en, 1);
+	id = gen_new(d, &c);
+	assert_int_equal(changed(d, PCIE_CONG, id, 0), HCA_NOT_NOW); /* it is not congested */
+	assert_int_equal(changed(d, PCIE_CONG, id, 2), HCA_NOT_NOW); /* nobody wants to know of that direction */
+	assert_int_equal(changed(d, PCIE_CONG, id, 5), HCA_NOT_NOW);
+	assert_int_equal(changed(d, PCIE_CONG, id, 3), HCA_RAISED);
+	ctx = GEN_GET(d, &c, uid, PCIE_CONG, id, pcie_cong_event_obj);
+	assert_int_equal(PRM_GET(&ctx, pcie_cong_event_obj, inbound_cong_state), 7);
+	assert_int_equal(PRM_GET(&ctx, pcie_cong_event_obj, outbound_cong_state), 0);
+	assert_int_equal(changed(d, PCIE_CONG, id, 1), HCA_NOT_NOW);
+	assert_int_equal(changed(d, PCIE_CONG, id, 0), HCA_RAISED);
+	ctx = GEN_GET(d, &c, uid, PCIE_CONG, id, pcie_cong_event_obj);
+	assert_int_equal(PRM_GET(&ctx, pcie_cong_event_obj, inbound_cong_state), 0);
+	assert_int_equal(changed(d, VIRTIO_NET_Q, id, 0), HCA_NO_OBJECT);
+	assert_int_equal(changed(d, VIRTIO_Q_COUNTERS, id, 0), HCA_NO_EVENT);
+}
+
+static void a_queue_fails(void **state)
+{
+	struct dev *d = *state;
+	struct base b = base(d);
+	uint32_t id = new_queue(d, &b);
+	struct prm_box ctx;
+	struct cmd c;
+
+	assert_int_equal(changed(d, VIRTIO_NET_Q, id, 0), HCA_NOT_NOW);
+	to_state(d, &b, id, RDY, SYN_OK);
+	assert_int_equal(changed(d, VIRTIO_NET_Q, id, 1), HCA_NOT_NOW); /* it carries no syndrome */
+	assert_int_equal(changed(d, VIRTIO_NET_Q, id, 0), HCA_RAISED);
+	ctx = GEN_GET(d, &c, b.uid, VIRTIO_NET_Q, id, virtio_net_q);
+	assert_int_equal(PRM_GET(&ctx, virtio_net_q, state), ERR);
+	assert_int_equal(changed(d, VIRTIO_NET_Q, id, 0), HCA_NOT_NOW);
+	to_state(d, &b, id, RDY, SYN_VIRTQ_STATE);
+}
+
 int run_virtio_tests(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, dev_setup, dev_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(create_refused), TEST(refs), TEST(states), TEST(modify), TEST(counters), TEST(pcie_cong), TEST(address_vectors),
 		TEST(reserved_qpns),
+		TEST(congestion_changes), TEST(a_queue_fails),
 	};
 
 	return cmocka_run_group_tests_name("virtio objects", tests, NULL, NULL);

@@ -173,7 +173,7 @@ void raise_event(struct base *b, uint16_t made_by, uint32_t id, uint8_t event, u
 	unsigned int before = b->d->n_events;
 	struct prm_box eqe;
 
-	assert_int_equal(hca_event(b->d->h, made_by, id, event, 0), HCA_RAISED);
+	assert_int_equal(hca_event(b->d->h, made_by, 0, id, event, 0), HCA_RAISED);
 	assert_int_equal(b->d->n_events, before + 1);
 	assert_int_equal(b->d->last_event.type, event);
 	assert_true(b->d->last_event.affiliated);

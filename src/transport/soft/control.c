@@ -179,7 +179,8 @@ ODX_EXPORT int odx_soft_event(struct ibv_device *ibv, struct mlx5dv_devx_obj *ob
 		else if (atomic_load(&dev->removed))
 			err = EIO;
 		else
-			err = errors[hca_event(dev->hca, (uint16_t)(o->key >> 32), (uint32_t)o->key, event, syndrome)];
+			err = errors[hca_event(dev->hca, (uint16_t)(o->key >> 32), (uint16_t)(o->key >> 48),
+						   (uint32_t)o->key, event, syndrome)];
 		leave(dev);
 	}
 	soft_obj_read_unlock(o);
