@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -42,7 +43,7 @@ static atomic_uint calls;
 static atomic_bool armed;
 static atomic_long blocks;   /* of the heap, held by the library */
 static atomic_long mappings; /* likewise */
-#define KEPT 8               /* the address space of each kind of handle that is used is reserved once, and stays */
+#define KEPT 11              /* the address space of each kind of handle that is used is reserved once, and stays */
 
 /* The call that is this run's? */
 static bool fail(const char *name)
@@ -173,6 +174,8 @@ WRAP(ssize_t, recv, (int fd, void *p, size_t n, int flags), (fd, p, n, flags), -
 WRAP(int, shutdown, (int fd, int how), (fd, how), -1, ENOBUFS)
 WRAP(int, memfd_create, (const char *name, unsigned int flags), (name, flags), -1, EMFILE)
 WRAP(int, ftruncate64, (int fd, off_t len), (fd, len), -1, ENOMEM)
+WRAP(ssize_t, readlink, (const char *path, char *buf, size_t n), (path, buf, n), -1, ENOMEM)
+WRAP(int, poll, (struct pollfd *p, nfds_t n, int ms), (p, n, ms), -1, ENOMEM)
 WRAP(FILE *, fopen64, (const char *path, const char *mode), (path, mode), NULL, EMFILE)
 
 static unsigned int open_fds(void)
@@ -203,6 +206,11 @@ struct run {
 	struct ibv_mr *mr;
 	struct kit kit;
 	struct mlx5dv_devx_obj *each[RCP_N]; /* an object of each type */
+	struct mlx5dv_devx_event_channel *channel, *omit;
+	struct mlx5dv_devx_msi_vector *msi;
+	struct mlx5dv_devx_eq *eq;
+	int eventfd;
+	bool events; /* all of them came */
 	unsigned int submitted, got, made;
 	unsigned char seen[COMMANDS];
 };
@@ -235,7 +243,7 @@ static void get_all(struct run *r)
 		struct pollfd p = { .fd = r->comp->fd, .events = POLLIN };
 		int err;
 
-		CHECK(poll(&p, 1, 10000) == 1);
+		CHECK(__real_poll(&p, 1, 10000) == 1);
 		CHECK(p.revents == POLLIN);
 		err = mlx5dv_devx_get_async_cmd_comp(r->comp, (struct mlx5dv_devx_async_cmd_hdr *)&rec, sizeof(rec));
 		if (err) {
@@ -291,6 +299,77 @@ static bool make_each(struct run *r)
 	return true;
 }
 
+/* What is queued, without waiting: how many records of that size; *lost: some found no memory, and it was told. */
+static unsigned int drain(struct mlx5dv_devx_event_channel *channel, ssize_t size, bool *lost)
+{
+	union { struct mlx5dv_devx_async_event_hdr hdr; uint8_t bytes[72]; } event;
+	unsigned int n = 0;
+
+	CHECK(__real_fcntl64(channel->fd, F_SETFL, O_NONBLOCK) == 0);
+	for (;;) {
+		ssize_t got = mlx5dv_devx_get_event(channel, &event.hdr, sizeof(event));
+
+		if (got < 0 && errno == EAGAIN)
+			return n;
+		CHECK(got == size || (got < 0 && (errno == EOVERFLOW || sensible(errno))));
+		*lost = *lost || (got < 0 && errno == EOVERFLOW);
+		n += got == size;
+	}
+}
+
+static unsigned int drain_async(struct ibv_context *ctx)
+{
+	struct ibv_async_event event;
+	unsigned int n = 0;
+
+	CHECK(__real_fcntl64(ctx->async_fd, F_SETFL, O_NONBLOCK) == 0);
+	for (;;) {
+		if (!ibv_get_async_event(ctx, &event))
+			n++;
+		else if (errno == EAGAIN)
+			return n;
+		else
+			CHECK(sensible(errno));
+	}
+}
+
+#define EVENTS 4u
+
+/* Subscriptions are all or nothing; an event that is lost is told as lost. */
+static void events(struct run *r)
+{
+	uint16_t port_change = 9, completion = 0;
+	uint8_t in[272] = { 0x03, 0x01 }, out[16];
+	struct mlx5dv_devx_obj *cq = r->each[RCP_CQ];
+	bool lost = false;
+	unsigned int n;
+	uint64_t value;
+
+	MAKE(r->channel = mlx5dv_devx_create_event_channel(r->ctx, 0));
+	MAKE(r->omit = mlx5dv_devx_create_event_channel(r->ctx, MLX5DV_DEVX_CREATE_EVENT_CHANNEL_FLAGS_OMIT_EV_DATA));
+	MAKE(mlx5dv_devx_subscribe_devx_event(r->channel, NULL, 2, &port_change, 7) == 0);
+	MAKE(mlx5dv_devx_subscribe_devx_event(r->channel, cq, 2, &completion, 8) == 0);
+	MAKE(mlx5dv_devx_subscribe_devx_event(r->omit, NULL, 2, &port_change, 9) == 0);
+	MAKE(mlx5dv_devx_subscribe_devx_event_fd(r->channel, r->eventfd, cq, completion) == 0);
+	MAKE(r->msi = mlx5dv_devx_alloc_msi_vector(r->ctx));
+	in[16 + 12] = 4; /* log_eq_size */
+	in[16 + 23] = (uint8_t)r->msi->vector;
+	in[88 + 6] = 1 << 1; /* port change */
+	MAKE(r->eq = mlx5dv_devx_create_eq(r->ctx, in, sizeof(in), out, sizeof(out)));
+	for (unsigned int i = 0; i < EVENTS; i++) {
+		CHECK(odx_soft_port(r->dev, 1, i & 1) == 0);
+		CHECK(odx_soft_event(r->dev, cq, completion, 0) == 0);
+	}
+	n = drain(r->channel, 72, &lost);
+	CHECK(lost ? n < 2 * EVENTS : n == 2 * EVENTS);
+	CHECK(drain(r->omit, 8, &lost) == 1);
+	CHECK(read(r->eventfd, &value, sizeof(value)) == sizeof(value) && value == EVENTS);
+	CHECK(read(r->msi->fd, &value, sizeof(value)) == sizeof(value) && value == EVENTS);
+	n = drain_async(r->ctx);
+	CHECK(n <= EVENTS);
+	r->events = n == EVENTS && !lost;
+}
+
 static void work(struct run *r, const char *spec, void *mem)
 {
 	uint8_t in[64] = { 0x09, 0x39 }, out[16], exported[256];
@@ -310,6 +389,9 @@ static void work(struct run *r, const char *spec, void *mem)
 	MAKE((errno = kit_open(&r->kit, r->ctx)) == 0);
 	if (!make_each(r))
 		return;
+	events(r);
+	if (!r->eq) /* nothing more may fail in this run */
+		return;
 	MAKE(r->comp = mlx5dv_devx_create_cmd_comp(r->ctx));
 	submit_all(r, id);
 	get_all(r);
@@ -321,6 +403,11 @@ static void undo(struct run *r)
 	int err;
 
 	mlx5dv_devx_destroy_cmd_comp(r->comp);
+	mlx5dv_devx_destroy_event_channel(r->channel);
+	mlx5dv_devx_destroy_event_channel(r->omit);
+	while (r->eq && (err = mlx5dv_devx_destroy_eq(r->eq)))
+		CHECK(sensible(err));
+	CHECK(mlx5dv_devx_free_msi_vector(r->msi) == 0);
 	for (int i = RCP_N; i-- > 0;)
 		while ((err = mlx5dv_devx_obj_destroy(r->each[i])))
 			CHECK(sensible(err));
@@ -347,7 +434,7 @@ static unsigned int fail_each(const char *spec, void *mem)
 
 	for (fail_at = 1;; fail_at++) {
 		long before = atomic_load(&blocks);
-		struct run r = { .dev = NULL };
+		struct run r = { .eventfd = __real_eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) };
 
 		failing = "none";
 		atomic_store(&calls, 0);
@@ -355,11 +442,12 @@ static unsigned int fail_each(const char *spec, void *mem)
 		work(&r, spec, mem);
 		undo(&r);
 		atomic_store(&armed, false);
+		close(r.eventfd);
 		CHECK(atomic_load(&blocks) == before);
 		CHECK(atomic_load(&mappings) <= KEPT);
 		CHECK(open_fds() == fds);
 		if (atomic_load(&calls) < fail_at) {
-			CHECK(r.got == COMMANDS && r.made == RCP_N);
+			CHECK(r.got == COMMANDS && r.made == RCP_N && r.events);
 			CHECK(atomic_load(&mappings) == KEPT);
 			return fail_at - 1;
 		}

@@ -36,7 +36,9 @@ void soft_eventfd_signal(int fd)
 	const uint64_t one = 1;
 	struct pollfd p = { .fd = fd, .events = POLLOUT };
 
-	while (poll(&p, 1, 0) == 1 && p.revents & POLLOUT && write(fd, &one, sizeof(one)) < 0 && errno == EINTR)
+	while (poll(&p, 1, 0) < 0 && (errno == EINTR || errno == ENOMEM))
+		;
+	while (p.revents & POLLOUT && write(fd, &one, sizeof(one)) < 0 && errno == EINTR)
 		;
 }
 
