@@ -33,6 +33,7 @@ static void end_uar(void *p)
 
 struct queue {
 	struct ibv_device *dev;
+	struct ibv_context *ctx;
 	struct mlx5dv_devx_msi_vector *msi;
 	struct mlx5dv_devx_uar *uar;
 	struct mlx5dv_devx_eq *eq;
@@ -47,6 +48,7 @@ static struct queue queue(void)
 	INBOX(in, create_eq_in, CREATE_EQ);
 	uint8_t out[SZ(create_eq_out)] = { 0 }, *eqc = IN(in, create_eq_in, eq_context_entry);
 
+	q.ctx = ctx;
 	q.msi = vector(ctx);
 	q.uar = own(mlx5dv_devx_alloc_uar(ctx, MLX5DV_UAR_ALLOC_TYPE_NC), end_uar);
 	SET(eqc, eqc, log_eq_size, LOG_EQES);
@@ -146,4 +148,74 @@ CASE(null_arguments, "deviations 3", OURS, "Freeing or destroying NULL gives 0; 
 	CHECK_EQ(mlx5dv_devx_destroy_eq(NULL), 0);
 	CHECK_NULL(mlx5dv_devx_alloc_msi_vector(NULL), EINVAL);
 	CHECK_NULL(mlx5dv_devx_create_eq(NULL, in, sizeof(in), out, sizeof(out)), EINVAL);
+}
+
+CASE(full_queue_gets_nothing_more, "mlx5dv_devx_create_eq(3)", SOFT,
+     "A queue whose program takes nothing fails when it is full: what is in it stays, and nothing more comes.")
+{
+	struct queue q = queue();
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < (1u << LOG_EQES) + 5; i++)
+		CHECK_EQ(odx_soft_port(q.dev, 1, i & 1), 0);
+	CHECK_EQ(read(q.msi->fd, &n, sizeof(n)), sizeof(n));
+	CHECK_EQ(n, 1u << LOG_EQES);
+	for (uint32_t i = 0; i < 1u << LOG_EQES; i++)
+		CHECK_EQ(GET((uint8_t *)q.eq->vaddr + i * SZ(eqe), eqe, event_sub_type), i & 1 ? PORT_ACTIVE : PORT_DOWN);
+}
+
+static void cq_inbox(void *in, struct ibv_context *ctx, uint32_t eqn)
+{
+	struct mlx5dv_devx_umem *umem = reg(ctx, zeroed(8192), 8192, IBV_ACCESS_LOCAL_WRITE);
+	void *cqc = IN(in, create_cq_in, cq_context);
+
+	SET(in, create_cq_in, cq_umem_id, umem->umem_id);
+	SET(cqc, cqc, log_cq_size, 4);
+	SET(cqc, cqc, c_eqn_or_apu_element, eqn);
+	SET(cqc, cqc, dbr_umem_valid, 1);
+	SET(cqc, cqc, dbr_umem_id, umem->umem_id);
+	SET(cqc, cqc, dbr_addr, 4096);
+}
+
+CASE(cq_completes_to_its_queue, "mlx5dv_devx_create_eq(3)", SOFT,
+     "A completion event of a CQ goes to the event queue that the CQ names, which cannot go meanwhile.")
+{
+	struct queue q = queue();
+	struct ibv_context *ctx = q.ctx;
+	INBOX(in, create_cq_in, CREATE_CQ);
+	uint8_t out[SZ(create_cq_out)];
+	struct mlx5dv_devx_obj *cq;
+
+	cq_inbox(in, ctx, q.eqn);
+	cq = create(ctx, in, sizeof(in), out, sizeof(out));
+	CHECK_EQ(odx_soft_event(q.dev, cq, 0, 0), 0);
+	CHECK_EQ(ready(q.msi->fd, POLLIN, PATIENCE_MS), POLLIN);
+	CHECK_EQ(GET((uint8_t *)q.eq->vaddr, eqe, owner), 0);
+	CHECK_EQ(GET((uint8_t *)q.eq->vaddr, eqe, event_type), 0);
+	CHECK_EQ(mlx5dv_devx_destroy_eq(q.eq), EINVAL); /* as the status is mapped */
+	CHECK_EQ(destroy(cq), 0);
+}
+
+CASE(queue_of_another_context_is_enoent, "devx-abi 4", SOFT, "A CQ cannot name the event queue of another context: ENOENT.")
+{
+	struct queue q = queue();
+	struct ibv_context *other = open_devx(q.dev);
+	INBOX(in, create_cq_in, CREATE_CQ);
+	uint8_t out[SZ(create_cq_out)];
+
+	cq_inbox(in, other, q.eqn);
+	refuse(other, in, sizeof(in), out, sizeof(out), ENOENT);
+}
+
+CASE(close_takes_them_along, "mlx5dv_devx_destroy_eq(3)", OURS | SOFT,
+     "Event queues and vectors that are left go with their context; what is gone is ENOENT.")
+{
+	struct queue q = queue();
+
+	disown(q.eq);
+	disown(q.msi);
+	disown(q.uar);
+	CHECK_EQ(close_context(q.ctx), 0);
+	CHECK_EQ(mlx5dv_devx_destroy_eq(q.eq), ENOENT);
+	CHECK_EQ(mlx5dv_devx_free_msi_vector(q.msi), ENOENT);
 }

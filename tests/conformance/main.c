@@ -19,6 +19,7 @@ static const struct group groups[] = {
 	{ "submit", "Asynchronous queries: what is refused, and the budget" },
 	{ "comp", "Completions: descriptor, readiness, records, passing on" },
 	{ "event", "Event channels: subscriptions, records, eventfds" },
+	{ "async", "The asynchronous events of verbs" },
 	{ "packet", "Frames through the flow tables of a program" },
 	{ "lifetime", "Destroys, closes and removal while something goes on" },
 	{ "order", "When and in which order commands complete" },

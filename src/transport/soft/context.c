@@ -183,6 +183,7 @@ int soft_close(struct ibv_context *ibv)
 		return EIO;
 	if (!atomic_compare_exchange_strong(&ctx->state, &live, SOFT_DEAD))
 		return EBADF;
+	fdq_destroy(&ctx->async.q);
 	fdqs_close(ctx);
 	destroy_children(ctx);
 	soft_msis_close(ctx);
@@ -190,7 +191,6 @@ int soft_close(struct ibv_context *ibv)
 	destroy_uctx(dev, ctx->uid);
 	leave_device(dev);
 	close(ibv->cmd_fd);
-	fdq_destroy(&ctx->async.q);
 	pthread_mutex_destroy(&ctx->lock);
 	pthread_mutex_destroy(&ibv->mutex);
 	slab_free(&soft_contexts, ctx);
