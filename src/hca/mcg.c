@@ -114,7 +114,8 @@ static struct group *new_group(struct mcg_table *t, const uint8_t *gid)
 
 	if (!g)
 		return NULL;
-	if (t->n_groups >= t->n_buckets)
+	/* Most buckets stay empty: of many groups, each one that is met on the way is a miss of the caches. */
+	if (4 * (uint64_t)t->n_groups >= t->n_buckets)
 		grow(t);
 	memcpy(g->gid, gid, GID_LEN);
 	to = bucket(t, gid);
