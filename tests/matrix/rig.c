@@ -154,7 +154,8 @@ static int take_record(struct side *s, struct answer *a, size_t outlen)
 	return err ? err : a->out[0] ? EREMOTEIO : 0;
 }
 
-static int issue(struct side *s, enum call call, struct mlx5dv_devx_obj *obj, void *in, size_t inlen, size_t outlen, struct answer *a)
+static int issue(struct side *s, enum call call, struct mlx5dv_devx_obj *obj, void *in, size_t inlen, size_t outlen,
+		 struct answer *a)
 {
 	int err;
 
@@ -212,8 +213,9 @@ struct mlx5dv_devx_obj *row_ready(struct side *s, const struct row *r, uint8_t *
 		need(s->scratch, "an object to modify");
 		for (unsigned int i = 0; i < r->step; i++) {
 			int err = kit_modify(&s->kit, r->what, i, s->scratch, s->scratch_id, out);
+			int want = recipes[r->what]->modify[i].status ? EREMOTEIO : 0;
 
-			expect(err == (recipes[r->what]->modify[i].status ? EREMOTEIO : 0), "step %u of %s works", i, recipes[r->what]->name);
+			expect(err == want, "step %u of %s works", i, recipes[r->what]->name);
 		}
 		id = s->scratch_id;
 	} else if (r->call == CALL_QUERY || r->call == CALL_ASYNC) {

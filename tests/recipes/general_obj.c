@@ -32,7 +32,8 @@ const struct recipe rcp_geneve_tlv = {
 
 /* The short form. Purposes. Linux, include/linux/mlx5/mlx5_ifc.h; select: lib/crypto.c of its driver. */
 #define DEK(purpose)                                                                                                 \
-	GENERAL(encryption_key_obj, PRM_SZ_dek, 0x0c, G_REF(encryption_key_obj, pd, PD), G(encryption_key_obj, key_purpose, purpose)), \
+	GENERAL(encryption_key_obj, PRM_SZ_dek, 0x0c, G_REF(encryption_key_obj, pd, PD),                              \
+		G(encryption_key_obj, key_purpose, purpose)),                                                        \
 	MODIFY(encryption_key_obj, PRM_SZ_dek, 0x0c, 1, key_purpose, purpose)
 enum { FOR_IPSEC = 2, FOR_MACSEC = 4 };
 

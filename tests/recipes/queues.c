@@ -9,7 +9,8 @@ enum { RST = 0, RDY = 1, ERR = 3 };
 
 const struct recipe rcp_td = {
 	.name = "transport domain",
-	.create = { CMD(ALLOC_TRANSPORT_DOMAIN, alloc_transport_domain), { PRM_F_alloc_transport_domain_out__transport_domain }, NO_FIELDS },
+	.create = { CMD(ALLOC_TRANSPORT_DOMAIN, alloc_transport_domain),
+		    { PRM_F_alloc_transport_domain_out__transport_domain }, NO_FIELDS },
 	.destroy = { CMD(DEALLOC_TRANSPORT_DOMAIN, dealloc_transport_domain),
 		     { PRM_F_dealloc_transport_domain_in__transport_domain }, NO_FIELDS },
 };
@@ -96,7 +97,8 @@ const struct recipe rcp_tir = {
 		    { IN_REF(create_tir_in, ctx, tirc, transport_domain, TD), IN_REF(create_tir_in, ctx, tirc, inline_rqn, RQ) } },
 	.query = { CMD(QUERY_TIR, query_tir), { PRM_F_query_tir_in__tirn }, NO_FIELDS },
 	.modify = { { { CMD(MODIFY_TIR, modify_tir), { PRM_F_modify_tir_in__tirn },
-			{ IN(modify_tir_in, bitmask, modify_tir_bitmask, self_lb_en, 1), IN(modify_tir_in, ctx, tirc, self_lb_block, 3) } },
+			{ IN(modify_tir_in, bitmask, modify_tir_bitmask, self_lb_en, 1),
+			  IN(modify_tir_in, ctx, tirc, self_lb_block, 3) } },
 		      0, PLACE_IN(query_tir_out, tir_context, tirc, self_lb_block), 3 } },
 	.destroy = { CMD(DESTROY_TIR, destroy_tir), { PRM_F_destroy_tir_in__tirn }, NO_FIELDS },
 	.max = 1000000,

@@ -86,8 +86,10 @@ enum rcp_id rcp_parent(const struct rcp_cmd *cmd, unsigned int *at)
 
 /* The current values of the general page and of its second part (0x20). Linux, include/linux/mlx5/device.h. */
 const struct rcp_cmd rcp_caps_cmds[2] = {
-	{ "query_hca_cap_in", PRM_OP_QUERY_HCA_CAP, 0x00 << 1 | 1, PRM_SZ_query_hca_cap_in, PRM_SZ_query_hca_cap_out, { 0, 0 }, NO_FIELDS },
-	{ "query_hca_cap_in", PRM_OP_QUERY_HCA_CAP, 0x20 << 1 | 1, PRM_SZ_query_hca_cap_in, PRM_SZ_query_hca_cap_out, { 0, 0 }, NO_FIELDS },
+	{ "query_hca_cap_in", PRM_OP_QUERY_HCA_CAP, 0x00 << 1 | 1, PRM_SZ_query_hca_cap_in, PRM_SZ_query_hca_cap_out,
+	  { 0, 0 }, NO_FIELDS },
+	{ "query_hca_cap_in", PRM_OP_QUERY_HCA_CAP, 0x20 << 1 | 1, PRM_SZ_query_hca_cap_in, PRM_SZ_query_hca_cap_out,
+	  { 0, 0 }, NO_FIELDS },
 };
 
 void rcp_caps_take(struct rcp_caps *caps, unsigned int which, const void *out)

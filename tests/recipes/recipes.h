@@ -11,19 +11,20 @@
 #include <stdint.h>
 
 /* Parents before what refers to them. */
-#define RCP_LIST                                                                                                     \
-	RCP(PD, pd) RCP(UMEM, umem) RCP(UAR, uar) RCP(MKEY, mkey) RCP(CQ, cq) RCP(Q_COUNTER, q_counter) RCP(FLOW_COUNTER, flow_counter) \
-	RCP(QP, qp) RCP(TD, td) RCP(TIS, tis) RCP(RQ, rq) RCP(SQ, sq) RCP(RMP, rmp) RCP(RQT, rqt) RCP(TIR, tir)       \
-	RCP(XRCD, xrcd) RCP(SRQ, srq) RCP(XRC_SRQ, xrc_srq) RCP(XRQ, xrq) RCP(DCT, dct) RCP(PSV, psv)                  \
-	RCP(UD_QP, ud_qp) RCP(MCG, mcg) RCP(FLOW_TABLE, flow_table) RCP(MISS_TABLE, miss_table)                         \
-	RCP(FLOW_GROUP, flow_group) RCP(FLOW_ENTRY, flow_entry) RCP(REFORMAT, reformat)                                \
-	RCP(MODIFY_HEADER, modify_header) RCP(VXLAN_PORT, vxlan_port) RCP(L2_ENTRY, l2_entry)                      \
-	RCP(GENEVE_TLV, geneve_tlv) RCP(DEK, dek) RCP(MACSEC_KEY, macsec_key) RCP(IPSEC, ipsec) RCP(MACSEC, macsec)    \
-	RCP(IMPORT_KEK, import_kek) RCP(CREDENTIAL, credential) RCP(LOGIN, login) RCP(INT_KEK, int_kek)                \
-	RCP(DEFINER, definer) RCP(METER, meter) RCP(SAMPLER, sampler) RCP(FLEX_NODE, flex_node) RCP(MODIFY_ARG, modify_arg) RCP(METER_ASO, meter_aso)          \
-	RCP(HIT_ASO, hit_aso) RCP(CONN_TRACK, conn_track) RCP(STC, stc) RCP(STE, ste) RCP(RTC, rtc)                    \
-	RCP(MODIFY_PATTERN, modify_pattern) RCP(VIRTIO_COUNTERS, virtio_counters) RCP(VIRTIO_NET_Q, virtio_net_q)      \
-	RCP(PCIE_CONG, pcie_cong) RCP(SCHED, sched) RCP(SCHED_OBJ, sched_obj)
+#define RCP_LIST \
+	RCP(PD, pd) RCP(UMEM, umem) RCP(UAR, uar) RCP(MKEY, mkey) RCP(CQ, cq) RCP(Q_COUNTER, q_counter) \
+	RCP(FLOW_COUNTER, flow_counter) RCP(QP, qp) RCP(TD, td) RCP(TIS, tis) RCP(RQ, rq) RCP(SQ, sq) \
+	RCP(RMP, rmp) RCP(RQT, rqt) RCP(TIR, tir) RCP(XRCD, xrcd) RCP(SRQ, srq) RCP(XRC_SRQ, xrc_srq) \
+	RCP(XRQ, xrq) RCP(DCT, dct) RCP(PSV, psv) RCP(UD_QP, ud_qp) RCP(MCG, mcg) RCP(FLOW_TABLE, flow_table) \
+	RCP(MISS_TABLE, miss_table) RCP(FLOW_GROUP, flow_group) RCP(FLOW_ENTRY, flow_entry) \
+	RCP(REFORMAT, reformat) RCP(MODIFY_HEADER, modify_header) RCP(VXLAN_PORT, vxlan_port) \
+	RCP(L2_ENTRY, l2_entry) RCP(GENEVE_TLV, geneve_tlv) RCP(DEK, dek) RCP(MACSEC_KEY, macsec_key) \
+	RCP(IPSEC, ipsec) RCP(MACSEC, macsec) RCP(IMPORT_KEK, import_kek) RCP(CREDENTIAL, credential) \
+	RCP(LOGIN, login) RCP(INT_KEK, int_kek) RCP(DEFINER, definer) RCP(METER, meter) RCP(SAMPLER, sampler) \
+	RCP(FLEX_NODE, flex_node) RCP(MODIFY_ARG, modify_arg) RCP(METER_ASO, meter_aso) RCP(HIT_ASO, hit_aso) \
+	RCP(CONN_TRACK, conn_track) RCP(STC, stc) RCP(STE, ste) RCP(RTC, rtc) \
+	RCP(MODIFY_PATTERN, modify_pattern) RCP(VIRTIO_COUNTERS, virtio_counters) \
+	RCP(VIRTIO_NET_Q, virtio_net_q) RCP(PCIE_CONG, pcie_cong) RCP(SCHED, sched) RCP(SCHED_OBJ, sched_obj)
 
 enum rcp_id {
 #define RCP(upper, lower) RCP_##upper,

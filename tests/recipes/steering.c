@@ -70,7 +70,8 @@ const struct recipe rcp_flow_entry = {
 	.create = { CMD_LEN(SET_FLOW_TABLE_ENTRY, set_fte, FTE_LEN(set_fte_in), PRM_SZ_set_fte_out), { PRM_F_set_fte_in__flow_index },
 		    { FTE_COMMON(ACTION_DROP | ACTION_COUNT), { PRM_F_set_fte_in__flow_index, RCP_SERIAL, 1 },
 		      IN_REF(set_fte_in, flow_context, flow_context, group_id, FLOW_GROUP),
-		      { DMAC_AT(set_fte_in, NEST(PRM_F_set_fte_in__flow_context, PRM_F_flow_context__match_value)), RCP_SERIAL, 0x02000000 } } },
+		      { DMAC_AT(set_fte_in, NEST(PRM_F_set_fte_in__flow_context, PRM_F_flow_context__match_value)),
+			RCP_SERIAL, 0x02000000 } } },
 	.query = { CMD_LEN(QUERY_FLOW_TABLE_ENTRY, query_fte, PRM_SZ_query_fte_in, FTE_LEN(query_fte_out)),
 		   { PRM_F_query_fte_in__flow_index }, { REF(query_fte_in, table_id, FLOW_TABLE) } },
 	/* op_mod 1; the mask: action, counters. */
@@ -84,7 +85,8 @@ const struct recipe rcp_flow_entry = {
 };
 
 /* 16 bytes put before a packet: type 2. Linux, include/linux/mlx5/mlx5_ifc.h. */
-#define REFORMAT(field) NEST(PRM_F_alloc_packet_reformat_context_in__packet_reformat_context, PRM_F_packet_reformat_context_in__##field)
+#define REFORMAT(field) \
+	NEST(PRM_F_alloc_packet_reformat_context_in__packet_reformat_context, PRM_F_packet_reformat_context_in__##field)
 #define REFORMAT_BYTES 16
 #define REFORMAT_LEN(context) ((FIRST(context) + FIRST(PRM_F_packet_reformat_context_in__reformat_data)) / 8 + REFORMAT_BYTES)
 
