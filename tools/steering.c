@@ -48,7 +48,8 @@ static struct mlx5dv_devx_obj *create(struct ibv_context *ctx, const char *name,
 	return NULL;
 }
 
-static struct mlx5dv_devx_obj *make_table(struct ibv_context *ctx, const char *name, uint32_t level, uint32_t log_size, uint32_t *id)
+static struct mlx5dv_devx_obj *make_table(struct ibv_context *ctx, const char *name, uint32_t level, uint32_t log_size,
+					  uint32_t *id)
 {
 	uint8_t in[PRM_SZ(create_flow_table_in)] = { 0 }, out[PRM_SZ(create_flow_table_out)] = { 0 };
 	struct prm_box b = prm_out(in, sizeof(in)), o = prm_in(out, sizeof(out));
@@ -66,8 +67,8 @@ static struct mlx5dv_devx_obj *make_table(struct ibv_context *ctx, const char *n
 /* What a group compares, all bits of each. */
 enum { BY_VERSION = 1, BY_PROTOCOL = 2, BY_ADDRESSES = 4, BY_TCP_PORTS = 8, BY_UDP_PORTS = 16 };
 
-static struct mlx5dv_devx_obj *make_group(struct ibv_context *ctx, const char *name, uint32_t table, uint32_t start, uint32_t end,
-					  unsigned int by, uint32_t *id)
+static struct mlx5dv_devx_obj *make_group(struct ibv_context *ctx, const char *name, uint32_t table, uint32_t start,
+					  uint32_t end, unsigned int by, uint32_t *id)
 {
 	uint8_t in[PRM_SZ(create_flow_group_in)] = { 0 }, out[PRM_SZ(create_flow_group_out)] = { 0 };
 	struct prm_box b = prm_out(in, sizeof(in)), o = prm_in(out, sizeof(out)), addr;
@@ -151,9 +152,10 @@ static struct mlx5dv_devx_obj *make_way(struct steering *st, struct ibv_context 
 {
 	static const uint8_t protocols[] = { IPPROTO_TCP, IPPROTO_UDP, 0 };
 	bool other = class % 3 == V4_OTHER;
+	uint32_t index = other ? 4 + class / 3 : class / 3 * 2 + class % 3;
 	struct entry e;
 
-	begin_entry(&e, table, groups[other], (other ? 4 : 0) + class / 3 * (other ? 1 : 2) + (other ? 0 : class % 3), ACTION_FWD);
+	begin_entry(&e, table, groups[other], index, ACTION_FWD);
 	PRM_SET(&e.outer, fte_match_set_lyr_2_4, ip_version, class < V6_TCP ? 4 : 6);
 	PRM_SET(&e.outer, fte_match_set_lyr_2_4, ip_protocol, protocols[class % 3]);
 	PRM_SET(&e.ctx, flow_context, destination_list_size, 1);
@@ -176,8 +178,8 @@ static bool make_root(struct steering *st, struct ibv_context *ctx, const char *
 		return false;
 	st->n_root++;
 	for (unsigned int i = 0; i < 2; i++) {
-		st->root[st->n_root] = make_group(ctx, name, table, i ? 4 : 0, i ? 5 : 3, i ? BY_VERSION : BY_VERSION | BY_PROTOCOL,
-						  &groups[i]);
+		st->root[st->n_root] = make_group(ctx, name, table, i ? 4 : 0, i ? 5 : 3,
+						  i ? BY_VERSION : BY_VERSION | BY_PROTOCOL, &groups[i]);
 		if (!st->root[st->n_root])
 			return false;
 		st->n_root++;

@@ -115,7 +115,8 @@ static enum syn check_verdict(struct prm_box *ctx, const struct wish *w)
 }
 
 /* At most one table, so that a packet's way does not fork; any number of TIRs. */
-static enum syn find_dests(struct hca *h, struct call *c, const struct flow_table *t, const struct wish *w, struct fte_actions *a)
+static enum syn find_dests(struct hca *h, struct call *c, const struct flow_table *t, const struct wish *w,
+			   struct fte_actions *a)
 {
 	bool table = false;
 
@@ -125,7 +126,8 @@ static enum syn find_dests(struct hca *h, struct call *c, const struct flow_tabl
 		uint32_t id = (uint32_t)PRM_GET(&d, dest_format, destination_id);
 		struct flow_table *to;
 
-		if (PRM_GET(&d, dest_format, packet_reformat) || PRM_GET(&d, dest_format, destination_eswitch_owner_vhca_id_valid))
+		if (PRM_GET(&d, dest_format, packet_reformat) ||
+		    PRM_GET(&d, dest_format, destination_eswitch_owner_vhca_id_valid))
 			return SYN_FTE_EXTENDED;
 		if (type == DEST_TIR && t->type == FT_NIC_RX) {
 			a->item[i].to = steer_find(h, OBJ_TIR, id, c->uid);
@@ -165,6 +167,7 @@ static enum syn find_contexts(struct hca *h, struct call *c, const struct flow_t
 {
 	struct prm_box ctx = ctx_box(w), table = prm_in(t->ctx, sizeof(t->ctx));
 	bool decap = a->action & FTE_DECAP, reformat = false;
+	uint32_t modify = (uint32_t)PRM_GET(&ctx, flow_context, modify_header_id);
 	struct modify_header *m;
 
 	if (a->action & FTE_REFORMAT) {
@@ -182,7 +185,7 @@ static enum syn find_contexts(struct hca *h, struct call *c, const struct flow_t
 		return SYN_FTE_REFORMAT_EN;
 	if (!(a->action & FTE_MODIFY))
 		return SYN_OK;
-	m = (struct modify_header *)steer_find(h, OBJ_MODIFY_HEADER, (uint32_t)PRM_GET(&ctx, flow_context, modify_header_id), c->uid);
+	m = (struct modify_header *)steer_find(h, OBJ_MODIFY_HEADER, modify, c->uid);
 	a->modify = m ? &m->obj : NULL;
 	return m && m->table_type == t->type ? SYN_OK : SYN_MODIFY_HEADER;
 }
@@ -214,8 +217,8 @@ static uint32_t links_of(const struct fte_actions *a, struct hca_obj *const *cou
 #define LINKS_MAX (DESTS_MAX + COUNTERS_MAX + 2)
 
 /* Everything that the wish names, found and checked. */
-static enum syn make_actions(struct hca *h, struct call *c, const struct flow_table *t, struct wish *w, struct fte_actions **out,
-			     struct hca_obj **links, uint32_t *n_links)
+static enum syn make_actions(struct hca *h, struct call *c, const struct flow_table *t, struct wish *w,
+			     struct fte_actions **out, struct hca_obj **links, uint32_t *n_links)
 {
 	struct prm_box ctx = ctx_box(w);
 	struct hca_obj *counters[COUNTERS_MAX];
@@ -241,9 +244,10 @@ static enum syn make_actions(struct hca *h, struct call *c, const struct flow_ta
 		return syn;
 	}
 	for (uint32_t i = 0; i < w->n_dests + w->n_counters; i++) {
+		const struct prm_layout *layout = prm_layout(i < w->n_dests ? "dest_format" : "flow_counter_list");
 		struct prm_box b = prm_in(w->list + i * ITEM_SZ, ITEM_SZ);
 
-		prm_copy_defined(prm_layout(i < w->n_dests ? "dest_format" : "flow_counter_list"), &b, 0, ITEM_SZ * 8, a->item[i].raw);
+		prm_copy_defined(layout, &b, 0, ITEM_SZ * 8, a->item[i].raw);
 	}
 	for (uint32_t i = 0; i < w->n_counters; i++)
 		a->item[w->n_dests + i].counter = counter_of(counters[i], w->list + (w->n_dests + i) * ITEM_SZ);
@@ -280,7 +284,8 @@ static struct flow_entry *new_entry(struct hca *h, struct call *c, struct flow_g
 	return e;
 }
 
-static enum syn create_entry(struct hca *h, struct call *c, const struct flow_table *t, struct flow_group *g, struct flow_entry **slot)
+static enum syn create_entry(struct hca *h, struct call *c, const struct flow_table *t, struct flow_group *g,
+			     struct flow_entry **slot)
 {
 	struct hca_obj *links[LINKS_MAX];
 	struct fte_actions *actions;

@@ -23,7 +23,7 @@ static const struct field {
 	uint16_t bit;
 } fields[] = {
 	{ 0x01, IN_ETH, 32, 48 },    { 0x02, IN_ETH, 16, 80 },                                                     /* source */
-	{ 0x03, IN_TYPE, 16, 0 },    { 0x04, IN_ETH, 32, 0 },     { 0x05, IN_ETH, 16, 32 },                        /* destination */
+	{ 0x03, IN_TYPE, 16, 0 },    { 0x04, IN_ETH, 32, 0 },     { 0x05, IN_ETH, 16, 32 },                    /* destination */
 	{ 0x06, IN_IP, 6, 8 },       { 0x73, IN_IP, 2, 14 },      { 0x0a, IN_IPV4, 8, 64 },  { 0x47, IN_IPV6, 8, 56 },
 	{ 0x07, IN_TCP, 9, 103 },    { 0x08, IN_TCP, 16, 0 },     { 0x09, IN_TCP, 16, 16 },
 	{ 0x59, IN_TCP, 32, 32 },    { 0x5b, IN_TCP, 32, 64 },    { 0x0b, IN_UDP, 16, 0 },   { 0x0c, IN_UDP, 16, 16 },
@@ -63,7 +63,8 @@ enum syn modify_action_check(const uint8_t action[8])
 	case ACTION_SET:
 		if (!f)
 			return SYN_MODIFY_FIELD;
-		if (!fits(f, PRM_GET(&b, set_action_in, offset), length) || PRM_GET(&b, set_action_in, data) >> (length - 1) > 1)
+		if (!fits(f, PRM_GET(&b, set_action_in, offset), length) ||
+		    PRM_GET(&b, set_action_in, data) >> (length - 1) > 1)
 			return SYN_MODIFY_RANGE;
 		return SYN_OK;
 	case ACTION_ADD:

@@ -15,8 +15,8 @@
 #define TYPE_ETHERNET 0x6558u /* in GRE and Geneve */
 #define TYPE_MIN 0x0600u      /* below: a length */
 
-enum { IP_HOPOPTS = 0, IP_ICMP = 1, IP_TCP = 6, IP_UDP = 17, IP_ROUTING = 43, IP_FRAGMENT = 44, IP_GRE = 47, IP_ESP = 50, IP_AH = 51,
-       IP_ICMPV6 = 58, IP_DSTOPTS = 60, IP_MOBILITY = 135, IP_HIP = 139, IP_SHIM6 = 140 };
+enum { IP_HOPOPTS = 0, IP_ICMP = 1, IP_TCP = 6, IP_UDP = 17, IP_ROUTING = 43, IP_FRAGMENT = 44, IP_GRE = 47, IP_ESP = 50,
+       IP_AH = 51, IP_ICMPV6 = 58, IP_DSTOPTS = 60, IP_MOBILITY = 135, IP_HIP = 139, IP_SHIM6 = 140 };
 
 enum { PORT_GENEVE = 6081, PORT_ROCE = 4791 };
 

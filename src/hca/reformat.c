@@ -159,15 +159,16 @@ static enum syn query_modify_header(struct hca *h, struct call *c)
 }
 
 const struct hca_op ops_reformat[] = {
-	{ PRM_OP_ALLOC_PACKET_REFORMAT_CONTEXT, IN_DATA_AT, PRM_SZ_alloc_packet_reformat_context_out, 0, OP_PLAIN, OBJ_NONE, 0, 0,
-	  alloc_reformat, NULL },
+	{ PRM_OP_ALLOC_PACKET_REFORMAT_CONTEXT, IN_DATA_AT, PRM_SZ_alloc_packet_reformat_context_out, 0, OP_PLAIN, OBJ_NONE,
+	  0, 0, alloc_reformat, NULL },
 	OP_OBJ_ROW(QUERY_PACKET_REFORMAT_CONTEXT, query_packet_reformat_context, OP_ON, OBJ_REFORMAT, packet_reformat_id,
 		   query_reformat),
-	OP_OBJ_ROW(DEALLOC_PACKET_REFORMAT_CONTEXT, dealloc_packet_reformat_context, OP_DESTROY, OBJ_REFORMAT, packet_reformat_id,
-		   NULL),
+	OP_OBJ_ROW(DEALLOC_PACKET_REFORMAT_CONTEXT, dealloc_packet_reformat_context, OP_DESTROY, OBJ_REFORMAT,
+		   packet_reformat_id, NULL),
 	OP_ROW(ALLOC_MODIFY_HEADER_CONTEXT, alloc_modify_header_context, OP_PLAIN, alloc_modify_header),
 	{ PRM_OP_QUERY_MODIFY_HEADER_CONTEXT, PRM_SZ_query_modify_header_context_in, ACTIONS_AT, 0, OP_ON, OBJ_MODIFY_HEADER,
 	  OP_PLACE(PRM_F_query_modify_header_context_in__modify_header_id), query_modify_header, NULL },
-	OP_OBJ_ROW(DEALLOC_MODIFY_HEADER_CONTEXT, dealloc_modify_header_context, OP_DESTROY, OBJ_MODIFY_HEADER, modify_header_id, NULL),
+	OP_OBJ_ROW(DEALLOC_MODIFY_HEADER_CONTEXT, dealloc_modify_header_context, OP_DESTROY, OBJ_MODIFY_HEADER,
+		   modify_header_id, NULL),
 	{ 0 },
 };

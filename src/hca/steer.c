@@ -31,7 +31,7 @@ struct steer *steer_new(const void *salt)
 	prm_copy_defined(prm_layout("fte_match_param"), &ones, 0, PRM_SZ(fte_match_param) * 8, s->defined.byte);
 	memset(&s->known, 0, sizeof(s->known));
 	known = prm_out(s->known.byte, sizeof(s->known.byte));
-	/* Where the process has the device is known to nobody outside, and decides nothing but in which bucket an entry lies. */
+	/* Where the device lies in memory is known to nobody outside, and decides only in which bucket an entry lies. */
 	s->secret = (uintptr_t)salt * UINT64_C(0x9e3779b97f4a7c15);
 	s->seed = s->secret;
 	for (size_t i = 0; i < sizeof(match_fields) / sizeof(match_fields[0]); i++) {
@@ -108,6 +108,7 @@ enum { MISS_DEFAULT = 0, MISS_FORWARD = 1 };
 static enum syn miss_of(struct hca *h, struct call *c, struct prm_box *ctx, uint8_t type, uint8_t level, struct hca_obj **miss)
 {
 	uint64_t action = PRM_GET(ctx, flow_table_context, table_miss_action);
+	uint32_t id = (uint32_t)PRM_GET(ctx, flow_table_context, table_miss_id);
 	struct flow_table *to;
 
 	*miss = NULL;
@@ -115,7 +116,7 @@ static enum syn miss_of(struct hca *h, struct call *c, struct prm_box *ctx, uint
 		return SYN_FT_MISS;
 	if (action == MISS_DEFAULT)
 		return SYN_OK;
-	to = (struct flow_table *)steer_find(h, OBJ_FLOW_TABLE, (uint32_t)PRM_GET(ctx, flow_table_context, table_miss_id), c->uid);
+	to = (struct flow_table *)steer_find(h, OBJ_FLOW_TABLE, id, c->uid);
 	if (!to || to->type != type)
 		return SYN_FT;
 	if (to->level <= level)
@@ -309,12 +310,13 @@ static enum syn create_flow_group(struct hca *h, struct call *c)
 /* group_id lies at the same place in query and destroy. */
 static enum syn group_named(struct hca *h, struct call *c, struct flow_group **g)
 {
+	uint32_t id = (uint32_t)PRM_GET(&c->in, destroy_flow_group_in, group_id);
 	struct flow_table *t;
 	enum syn syn = flow_table_named(h, c, &t);
 
 	if (syn != SYN_OK)
 		return syn;
-	*g = (struct flow_group *)steer_find(h, OBJ_FLOW_GROUP, (uint32_t)PRM_GET(&c->in, destroy_flow_group_in, group_id), c->uid);
+	*g = (struct flow_group *)steer_find(h, OBJ_FLOW_GROUP, id, c->uid);
 	return *g && (*g)->table == t ? SYN_OK : SYN_FG;
 }
 
@@ -352,8 +354,8 @@ const struct hca_op ops_flow_table[] = {
 	OP_ROW(QUERY_FLOW_TABLE, query_flow_table, OP_PLAIN, query_flow_table),
 	OP_ROW(MODIFY_FLOW_TABLE, modify_flow_table, OP_PLAIN, modify_flow_table),
 	OP_ROW(DESTROY_FLOW_TABLE, destroy_flow_table, OP_PLAIN, destroy_flow_table),
-	{ PRM_OP_SET_FLOW_TABLE_ROOT, PRM_SZ_set_flow_table_root_in, PRM_SZ_set_flow_table_root_out, 1, OP_DRIVER, OBJ_NONE, 0, 0,
-	  set_flow_table_root, NULL },
+	{ PRM_OP_SET_FLOW_TABLE_ROOT, PRM_SZ_set_flow_table_root_in, PRM_SZ_set_flow_table_root_out, 1, OP_DRIVER, OBJ_NONE,
+	  0, 0, set_flow_table_root, NULL },
 	OP_ROW(CREATE_FLOW_GROUP, create_flow_group, OP_PLAIN, create_flow_group),
 	OP_ROW(QUERY_FLOW_GROUP, query_flow_group, OP_PLAIN, query_flow_group),
 	OP_ROW(DESTROY_FLOW_GROUP, destroy_flow_group, OP_PLAIN, destroy_flow_group),

@@ -23,8 +23,8 @@ enum { FT_NIC_RX = 0, FT_NIC_TX = 1 };
 
 /* Actions of an entry. Linux, include/linux/mlx5/mlx5_ifc.h, MLX5_FLOW_CONTEXT_ACTION_*. */
 enum fte_action {
-	FTE_ALLOW = 0x1, FTE_DROP = 0x2, FTE_FWD = 0x4, FTE_COUNT = 0x8, FTE_REFORMAT = 0x10, FTE_DECAP = 0x20, FTE_MODIFY = 0x40,
-	FTE_VLAN_POP = 0x80, FTE_VLAN_PUSH = 0x100, FTE_VLAN_POP_2 = 0x400, FTE_VLAN_PUSH_2 = 0x800,
+	FTE_ALLOW = 0x1, FTE_DROP = 0x2, FTE_FWD = 0x4, FTE_COUNT = 0x8, FTE_REFORMAT = 0x10, FTE_DECAP = 0x20,
+	FTE_MODIFY = 0x40, FTE_VLAN_POP = 0x80, FTE_VLAN_PUSH = 0x100, FTE_VLAN_POP_2 = 0x400, FTE_VLAN_PUSH_2 = 0x800,
 };
 
 /* The words of an fte_match_param that are not zero, so that a value costs what it says. Bit i of present: word i. */
