@@ -34,13 +34,14 @@ static struct {
 	pthread_t thread;
 	pid_t pid;
 	jmp_buf leave;
-	struct owned *owned;
+	struct owned *owned; /* under lock: a thread of the case may make things too */
+	pthread_mutex_t lock;
 	const struct session *session;
 	char full_name[160];
 	char note[256];
 	int64_t opcode; /* or -1 */
 	char why_skipped[256];
-} now;
+} now = { .lock = PTHREAD_MUTEX_INITIALIZER };
 static atomic_bool failed;
 
 void add_case(struct test_case *c)
@@ -172,34 +173,41 @@ void *own(void *p, void (*end)(void *p))
 {
 	struct owned *o;
 
-	if (!p)
+	if (!p) {
 		fail_at(__FILE__, __LINE__, "something could not be made: errno %d (%s)", errno, as_errno(errno, "E"));
+		return NULL; /* in another thread than the case's */
+	}
 	o = malloc(sizeof(*o));
 	if (!o)
 		abort();
+	pthread_mutex_lock(&now.lock);
 	*o = (struct owned){ p, end, now.owned };
 	now.owned = o;
+	pthread_mutex_unlock(&now.lock);
 	return p;
 }
 
 void disown(void *p)
 {
-	for (struct owned **at = &now.owned; *at; at = &(*at)->next) {
-		struct owned *o = *at;
+	struct owned **at, *o;
 
-		if (o->p == p) {
-			*at = o->next;
-			free(o);
-			return;
-		}
-	}
+	pthread_mutex_lock(&now.lock);
+	for (at = &now.owned; *at && (*at)->p != p; at = &(*at)->next)
+		;
+	o = *at;
+	if (o)
+		*at = o->next;
+	pthread_mutex_unlock(&now.lock);
+	free(o);
 }
 
 void each_owned(void (*end)(void *p), void (*f)(void *p))
 {
+	pthread_mutex_lock(&now.lock);
 	for (struct owned *o = now.owned; o; o = o->next)
 		if (o->end == end)
 			f(o->p);
+	pthread_mutex_unlock(&now.lock);
 }
 
 void *zeroed(size_t n)
@@ -207,12 +215,23 @@ void *zeroed(size_t n)
 	return own(calloc(1, n ? n : 1), free);
 }
 
+static struct owned *take_newest(void)
+{
+	struct owned *o;
+
+	pthread_mutex_lock(&now.lock);
+	o = now.owned;
+	if (o)
+		now.owned = o->next;
+	pthread_mutex_unlock(&now.lock);
+	return o;
+}
+
 static void end_owned(void)
 {
-	while (now.owned) {
-		struct owned *o = now.owned;
+	struct owned *o;
 
-		now.owned = o->next;
+	while ((o = take_newest())) {
 		if (!setjmp(now.leave))
 			o->end(o->p);
 		free(o);
