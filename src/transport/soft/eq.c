@@ -150,11 +150,12 @@ int soft_msi_free(struct mlx5dv_devx_msi_vector *pub)
 {
 	struct soft_msi *msi = (struct soft_msi *)pub, **p;
 	struct ibv_context *ibv = __atomic_load_n(&msi->context, __ATOMIC_ACQUIRE);
-	struct soft_context *ctx = soft_ctx(ibv);
 	int err = ibv ? soft_check_context(ibv) : ENOENT;
+	struct soft_context *ctx;
 
 	if (err)
 		return err;
+	ctx = soft_ctx(ibv);
 	pthread_mutex_lock(&ctx->dev->model);
 	for (p = &ctx->msis; *p && *p != msi; p = &(*p)->next)
 		;
@@ -334,11 +335,12 @@ int soft_eq_destroy(struct mlx5dv_devx_eq *pub)
 {
 	struct soft_eq *eq = (struct soft_eq *)pub;
 	struct ibv_context *ibv = __atomic_load_n(&eq->context, __ATOMIC_ACQUIRE);
-	struct soft_context *ctx = soft_ctx(ibv);
 	int idle = 0, err = ibv ? soft_check_context(ibv) : ENOENT;
+	struct soft_context *ctx;
 
 	if (err)
 		return err;
+	ctx = soft_ctx(ibv);
 	if (!atomic_compare_exchange_strong(&eq->busy, &idle, 1))
 		return EBUSY;
 	if (!__atomic_load_n(&eq->context, __ATOMIC_ACQUIRE))
