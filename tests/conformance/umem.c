@@ -173,6 +173,20 @@ CASE(no_dmabuf_is_ebadf, "devx-abi 8", ANY, "A dma-buf descriptor of -1 gives EB
 	CHECK_EQ(try_reg_ex(context(), pages(), PAGE, 1u << 12, MLX5DV_UMEM_MASK_DMABUF, -1), EBADF);
 }
 
+CASE(other_descriptors_are_no_dmabuf, "devx-abi 7", ANY,
+     "A descriptor that is open and no dma-buf gives EINVAL, one that is closed EBADF.")
+{
+	struct ibv_context *ctx = context();
+	int fd = open("/dev/null", O_RDWR | O_CLOEXEC), err[2];
+
+	CHECK(fd >= 0);
+	err[0] = try_reg_ex(ctx, NULL, PAGE, 1u << 12, MLX5DV_UMEM_MASK_DMABUF, fd);
+	close(fd);
+	err[1] = try_reg_ex(ctx, NULL, PAGE, 1u << 12, MLX5DV_UMEM_MASK_DMABUF, fd);
+	CHECK_EQ(err[0], EINVAL);
+	CHECK_EQ(err[1], EBADF);
+}
+
 CASE(null_arguments, "deviations 3", OURS, "Deregistering NULL gives 0; any other NULL gives EINVAL.")
 {
 	CHECK_EQ(mlx5dv_devx_umem_dereg(NULL), 0);
