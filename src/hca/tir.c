@@ -13,8 +13,7 @@ enum { TIR_DIRECT = 0, TIR_INDIRECT = 1 };
 /* packet_merge_mask: LRO of IPv4 and IPv6. */
 #define MERGE_LRO 0x3u
 
-/* The one bit of modify_tir_bitmask that Linux' layout leaves out. DPDK, drivers/common/mlx5/mlx5_prm.h. */
-#define TIR_SELECT_TABLE 0x2u
+#define TIR_SELECT_TABLE CTX_MASK(modify_tir_bitmask, indirect_table)
 
 static const struct ctx_ref tir_refs[] = {
 	{ OBJ_TD, CTX_PLACE(tirc, transport_domain), false, SYN_OK },

@@ -306,8 +306,15 @@ static void check_field(const struct prm_layout *l, const char *line, bool *foun
 /* What no public header has, with its reason in layouts.tbl. */
 static bool inferred(const struct prm_layout *l, const struct prm_field *f)
 {
-	return !strcmp(l->name, "create_xrc_srq_in") &&
-	       (!strcmp(f->name, "xrc_srq_umem_offset") || !strcmp(f->name, "xrc_srq_umem_id"));
+	static const char *const fields[][2] = {
+		{ "create_xrc_srq_in", "xrc_srq_umem_offset" }, { "create_xrc_srq_in", "xrc_srq_umem_id" },
+		{ "modify_tir_bitmask", "indirect_table" },
+	};
+
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+		if (!strcmp(l->name, fields[i][0]) && !strcmp(f->name, fields[i][1]))
+			return true;
+	return false;
 }
 
 static void expect_found(const struct prm_layout *l, const bool *found)
