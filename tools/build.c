@@ -28,8 +28,6 @@ static bool reference(const char *text, uint64_t *value, const struct answer *an
 		devx_error("\"%s\" refers to no step before this one: $1.field is a field of the first one's outbox", text);
 		return false;
 	}
-	if (!answers)
-		return true;
 	a = &answers[step - 1];
 	if (a->word) {
 		*value = a->value;
@@ -50,6 +48,8 @@ static bool reference(const char *text, uint64_t *value, const struct answer *an
 		devx_error("\"%s\": the outbox of step %" PRIu64 " has no such value", text, step);
 		return false;
 	}
+	if (!a->box)
+		return true;
 	*value = prm_get(&b, place.bit, place.width);
 	if (b.bad)
 		devx_error("\"%s\": the outbox of step %" PRIu64 " is too short", text, step);
@@ -92,15 +92,16 @@ static bool read_value(const char *text, const struct prm_field *f, uint64_t *va
 
 static int digit(char c)
 {
-	const char *at = c ? strchr("0123456789abcdef", c | 0x20) : NULL;
+	static const char digits[] = "0123456789abcdef0123456789ABCDEF";
+	const char *at = c ? strchr(digits, c) : NULL;
 
-	return at ? (int)(at - "0123456789abcdef") : -1;
+	return at ? (int)(at - digits) % 16 : -1;
 }
 
 /* Hex digits, with or without 0x; colons and dashes may stand between bytes. */
-static bool set_bytes(struct prm_box *b, const struct prm_place *p, const char *text)
+static bool set_bytes(struct prm_box *b, const struct prm_place *p, const char *text, uint32_t *set)
 {
-	uint32_t room = p->width > 64 ? p->width / 8 : p->count ? p->count : UINT32_MAX, n = 0;
+	uint32_t room = p->width > 64 ? p->width / 8 : p->count ? p->count : b->len - p->bit / 8, n = 0;
 	const char *at = text[0] == '0' && (text[1] | 0x20) == 'x' ? text + 2 : text;
 
 	for (; *at; at += 2, n++) {
@@ -111,11 +112,12 @@ static bool set_bytes(struct prm_box *b, const struct prm_place *p, const char *
 			return false;
 		}
 		if (n >= room) {
-			devx_error("%s: more than its %u bytes", p->field->name, room);
+			devx_error("%s: more than %u bytes do not fit", p->field->name, room);
 			return false;
 		}
 		prm_set(b, p->bit + n * 8, 8, (uint64_t)(digit(at[0]) << 4 | digit(at[1])));
 	}
+	*set = n;
 	if (p->width > 64 && n != room) {
 		devx_error("%s takes %u bytes, not %u", p->field->name, room, n);
 		return false;
@@ -201,7 +203,7 @@ static bool set_field(struct inbox *in, uint32_t base, const struct prm_place *p
 		      unsigned int n)
 {
 	struct prm_box b = prm_out(in->p + base / 8, PRM_BOX_MAX - base / 8);
-	uint32_t i = 0;
+	uint32_t i = 0, n_bytes;
 	char *next;
 
 	if (p->field->nested >= 0 && prm_layouts[p->field->nested].n_fields) {
@@ -209,9 +211,9 @@ static bool set_field(struct inbox *in, uint32_t base, const struct prm_place *p
 		return false;
 	}
 	if (p->width > 64 || (p->width == 8 && p->count != 1)) {
-		if (!set_bytes(&b, p, value))
+		if (!set_bytes(&b, p, value, &n_bytes))
 			return false;
-		reach(in, base + p->bit + (p->count == 0 ? (strlen(value) + 1) / 2 * 8 : 0));
+		reach(in, base + p->bit + n_bytes * 8);
 		return true;
 	}
 	for (; value; value = next, i++) {

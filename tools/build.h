@@ -8,7 +8,7 @@
 /* A command that ran, or a resource that a step took: what "$N.field" refers to. */
 struct answer {
 	struct prm_what what;
-	const uint8_t *box;
+	const uint8_t *box; /* NULL: it did not run */
 	size_t len;
 	const char *word; /* a resource: the name of its one value; else NULL */
 	uint32_t value;
@@ -21,7 +21,7 @@ struct inbox {
 };
 
 /*
- * Builds it. answers: those of the steps before, n of them; NULL: only the words are checked, and every reference is 0.
+ * Builds it. answers: those of the steps before, n of them; a reference to one that did not run is checked, and 0.
  * False: said on stderr what is wrong.
  */
 bool build_inbox(struct inbox *in, const struct prm_command *c, char **words, int n_words, const struct answer *answers,

@@ -180,9 +180,15 @@ static bool check_steps(struct cmd *c)
 	for (unsigned int i = 0; i < c->n; i++) {
 		struct step *s = &c->steps[i];
 
-		if (s->kind == COMMAND ? !build_inbox(&c->in, s->c, s->words, s->n_words, NULL, i) :
-					 !read_resource(s, values, NULL, i))
+		if (s->kind == COMMAND ? !build_inbox(&c->in, s->c, s->words, s->n_words, c->answers, i) :
+					 !read_resource(s, values, c->answers, i))
 			return false;
+		/* What later steps can refer to. */
+		if (s->kind == COMMAND)
+			c->answers[i].what = c->in.what;
+		else
+			c->answers[i].word = resources[s->kind].answer;
+		c->answers[i].what.out = true;
 	}
 	return true;
 }
@@ -309,7 +315,7 @@ static bool run_command(struct cmd *c, struct step *s, struct answer *a)
 	bool tried;
 	int err;
 
-	if (!build_inbox(&c->in, s->c, s->words, s->n_words, c->dry ? NULL : c->answers, (unsigned int)(s - c->steps)))
+	if (!build_inbox(&c->in, s->c, s->words, s->n_words, c->answers, (unsigned int)(s - c->steps)))
 		return false;
 	if (c->dry) {
 		show(c, &c->in.what, c->in.p, c->in.len);

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <fcntl.h>
 #include <opendevx/opendevx.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "devx.h"
 #include "json.h"
@@ -69,11 +72,21 @@ static const struct {
 	{ "decode", "devx decode", devx_decode }, { "counters", "devx counters", devx_counters },
 };
 
+/* A closed standard descriptor would be the next one that the library opens, and the output would go there. */
+static void fill_standard(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		/* The other way round than it is used: reading or writing still says that nothing is there. */
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+			exit(DEVX_FAILED);
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : NULL;
 	static char title[16];
 
+	fill_standard();
 	if (!what) {
 		fputs(help, stderr);
 		return DEVX_USAGE;

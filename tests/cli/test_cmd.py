@@ -69,6 +69,18 @@ class Cmd(DevxTest):
         self.assertIn("  flow_context.destination[0].destination_type = 2 (TIR)\n", out)
         self.assertIn("  flow_context.action = 0x800c (FWD_DEST|COUNT|0x8000)\n", out)
 
+    def test_bytes_to_the_end_of_the_inbox(self):
+        """The length is that of the bytes, however they are written."""
+        context = "packet_reformat_context."
+        words = ("--dry-run", "ALLOC_PACKET_REFORMAT_CONTEXT", context + "reformat_data=0102")
+        for text in ("030405", "0x030405", "03:04-05"):
+            out, _ = self.devx("cmd", *words, context + "more_reformat_data=" + text)
+            self.assertIn(" inbox, 39 bytes\n", out)
+            self.assertIn("more_reformat_data = 0x030405\n", out)
+        self.assertIn(" inbox, 65535 bytes\n", self.devx("cmd", *words, context + "more_reformat_data=" + "11" * 65499)[0])
+        self.devx("cmd", *words, context + "more_reformat_data=" + "11" * 65500, code=USAGE)
+        self.devx("cmd", *words, context + "reformat_data=\x11\x12", code=USAGE)
+
     def test_what_dry_run_shows_decodes_to_the_same(self):
         words = ["CREATE_QP", "qpc.st=RC", "qpc.pd=7", "qpc.primary_address_path.rgid_rip=00112233445566778899aabbccddeeff",
                  "opt_param_mask=5", "pas=1,2,3"]
@@ -143,8 +155,9 @@ class Cmd(DevxTest):
 
     def test_references_that_lead_nowhere(self):
         for words in (("ALLOC_PD", ":", "CREATE_QP", "qpc.pd=$1.pdn"), ("UMEM", ":", "CREATE_QP", "qpc.pd=$1.pd"),
-                      ("ALLOC_PD", ":", "CREATE_CQ", "cq_context.log_cq_size=$1.pd", ":", "CREATE_CQ", "cq_umem_id=$1.x")):
-            self.devx("cmd", *words, code=FAILED)
+                      ("ALLOC_PD", ":", "CREATE_CQ", "cq_context.log_cq_size=$1.pd", ":", "CREATE_CQ", "cq_umem_id=$1.x"),
+                      ("ALLOC_PD", ":", "EQN", "vector=$1.vector")):
+            self.assertEqual(self.devx("cmd", *words, code=USAGE)[0], "")  # said before the first one is sent
 
     def test_any_words(self):
         """Whatever is said, devx says what is wrong or does it: it does not crash."""
@@ -212,6 +225,8 @@ class Caps(DevxTest):
                                       timeout=60, check=False)
             self.assertEqual(done.returncode, FAILED, args)
             self.assertIn(b"cannot write", done.stderr)
+            # Closed: what the library opens next does not become the standard output.
+            self.assertIn("cannot write", self.devx(*args, code=FAILED, preexec_fn=lambda: os.close(1))[1])
 
 
 if __name__ == "__main__":
