@@ -8,7 +8,7 @@
 #include "build.h"
 #include "devx.h"
 
-#define OPEN_ROOM 256u /* of an outbox that ends in a list of any length */
+#define OPEN_ROOM 256u /* of an outbox that ends in a list of any length, or that nobody describes */
 #define PATH_MAX_LEN 256u
 
 /* "$2.cqn", "$1.capability.cmd_hca_cap.log_max_cq": a field of the second step's outbox. */
@@ -66,6 +66,17 @@ bool build_number(const char *text, uint64_t *value, const struct answer *answer
 	return false;
 }
 
+/* "; there are "RC", "UC" ..." for a name that is near none. */
+static void list_values(const struct prm_enum *e, char *buf, size_t size)
+{
+	size_t len = 0;
+
+	for (unsigned int i = 0; i < e->n_values && i < 6 && len < size; i++)
+		len += (size_t)snprintf(buf + len, size - len, "%s\"%s\"", i ? ", " : "; there are ", e->values[i].name);
+	if (e->n_values > 6 && len < size)
+		snprintf(buf + len, size - len, " and %u more", e->n_values - 6);
+}
+
 static bool read_value(const char *text, const struct prm_field *f, uint64_t *value, const struct answer *answers,
 		       unsigned int n)
 {
@@ -80,6 +91,8 @@ static bool read_value(const char *text, const struct prm_field *f, uint64_t *va
 		for (unsigned int i = 0; e && i < e->n_values; i++)
 			near_try(&near, e->values[i].name);
 		near_text(&near, hint, sizeof(hint));
+		if (e && !hint[0])
+			list_values(e, hint, sizeof(hint));
 		devx_error("%s: \"%s\" is no number%s%s", f->name, text, e ? ", and no name of a value" : "", hint);
 		return false;
 	}
@@ -149,10 +162,24 @@ static void list_fields(const struct prm_layout *l, char *buf, size_t size)
 {
 	size_t len = 0;
 
-	for (unsigned int i = 0; i < l->n_fields && i < 6 && len < size; i++)
-		len += (size_t)snprintf(buf + len, size - len, "%s\"%s\"", i ? ", " : "; it has ", l->fields[i].name);
-	if (l->n_fields > 6 && len < size)
-		snprintf(buf + len, size - len, " and %u more", l->n_fields - 6);
+	unsigned int from = l->n_fields > 1 && !strcmp(l->fields[0].name, "opcode"), n = l->n_fields - from; /* no word sets that */
+
+	for (unsigned int i = 0; i < n && i < 6 && len < size; i++)
+		len += (size_t)snprintf(buf + len, size - len, "%s\"%s\"", i ? ", " : "; it has ", l->fields[from + i].name);
+	if (n > 6 && len < size)
+		snprintf(buf + len, size - len, " and %u more", n - 6);
+}
+
+/* A field that there is, with something behind it that does not suit it. */
+static void say_wrong_use(const struct prm_field *f, const struct prm_layout *at, const char *rest)
+{
+	if (f->count > 1)
+		devx_error("\"%s%s\" of %s: it is a list, %s[0] to %s[%u]", f->name, rest, at->name, f->name, f->name, f->count - 1);
+	else if (f->count != 1)
+		devx_error("\"%s%s\" of %s: it is a list, %s[0] and on as far as a command reaches", f->name, rest, at->name, f->name);
+	else
+		devx_error("\"%s%s\" of %s: it is %s", f->name, rest, at->name,
+			   f->nested >= 0 ? "no list, and has fields" : "one value");
 }
 
 static void say_unknown(const struct inbox *in, const char *word, const char *bad, const struct prm_layout *at)
@@ -184,8 +211,7 @@ static void say_unknown(const struct inbox *in, const char *word, const char *ba
 	}
 	for (unsigned int i = 0; i < at->n_fields; i++)
 		if (!strcmp(at->fields[i].name, name)) {
-			devx_error("\"%s\" of %s is not used so: %s", name, at->name, at->fields[i].count != 1 ? "it is a list" :
-				   at->fields[i].nested >= 0 ? "it has fields" : "it is one value");
+			say_wrong_use(&at->fields[i], at, bad + len);
 			return;
 		}
 	devx_error("%s has no field \"%s\"%s", at->name, name, hint);
@@ -251,7 +277,9 @@ static bool set_word(struct inbox *in, const char *word, const struct answer *an
 	if (!copy) {
 		devx_error("out of memory");
 	} else if (!value) {
-		devx_error("\"%s\" is not field=value", word);
+		devx_error("\"%s\" is not field=value%s", word, *word == '-' ? ": options stand before the opcode" : "");
+	} else if (*word == '-') {
+		devx_error("\"%s\" is no field: options stand before the opcode", word);
 	} else if (!l) {
 		devx_error("\"%s\": %s", word, in_obj ? "no object is known for this obj_type" : "no layout of this command is known");
 	} else {
@@ -305,7 +333,7 @@ size_t build_outlen(const struct prm_what *what)
 	obj = prm_what_object(&out);
 	if (l && l->bits / 8 > len)
 		len = l->bits / 8;
-	if (l && prm_open_ended(l))
+	if ((l && prm_open_ended(l)) || !prm_outbox_layout(out.opcode))
 		len += OPEN_ROOM;
 	return obj ? len + obj->bits / 8 : len;
 }

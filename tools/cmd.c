@@ -238,13 +238,19 @@ static uint32_t field(const uint8_t *p, size_t len, uint32_t bit, uint32_t width
 	return (uint32_t)prm_get(&b, bit, width);
 }
 
+/* SET_FLOW_TABLE_ENTRY creates and modifies. */
+static uint16_t creator_of(const struct prm_command *c)
+{
+	return c->call == PRM_CALL_CREATE ? c->value : c->other;
+}
+
 /*
  * A command about an object goes through the handle of one that an earlier step created: the library, as the kernel, knows
  * which ids are whose, and refuses with EINVAL what is not.
  */
 static int on_object(struct cmd *c, struct step *s, enum prm_call call, size_t outlen, bool *tried)
 {
-	uint16_t creator = s->c->call == PRM_CALL_CREATE ? s->c->value : s->c->other;
+	uint16_t creator = creator_of(s->c);
 	uint32_t id = field(c->in.p, c->in.len, s->c->id_bit, s->c->id_width);
 	int err = EINVAL;
 
@@ -309,6 +315,23 @@ static void show(struct cmd *c, const struct prm_what *what, const uint8_t *box,
 	json_array_append_new(c->list, v);
 }
 
+/* What the error number says here, where it is not plain. */
+static const char *why(const struct prm_command *c, int err)
+{
+	if (err == EREMOTEIO)
+		return " (the device refused it: its outbox says why)";
+	if (err == ENOENT && c->value == PRM_OP_CREATE_CQ)
+		return " (no EQ has the number in cq_context.c_eqn_or_apu_element: EQN takes one)";
+	if (err != EINVAL)
+		return "";
+	if (c->value == PRM_OP_CREATE_PSV)
+		return " (DEVX carries it with num_psv=1 only)";
+	if (c->call == PRM_CALL_DRIVER)
+		return " (DEVX carries no such command)";
+	return c->call == PRM_CALL_GENERAL || c->call == PRM_CALL_CREATE ? "" :
+		" (the id is not that of an object of this kind from a step before)";
+}
+
 static bool run_command(struct cmd *c, struct step *s, struct answer *a)
 {
 	size_t outlen;
@@ -331,17 +354,16 @@ static bool run_command(struct cmd *c, struct step *s, struct answer *a)
 	*a = (struct answer){ .what = c->in.what, .box = s->out, .len = outlen };
 	a->what.out = true;
 	if (!tried) {
-		devx_error("%s: no step before it is a %s: a command about an object goes through the handle of its creation",
-			   s->c->name, prm_opcode_name(s->c->other));
+		const char *creator = prm_opcode_name(creator_of(s->c));
+
+		devx_error("%s: no step before it is %s %s: a command about an object goes through the handle of its creation",
+			   s->c->name, *creator == 'A' ? "an" : "a", creator);
 		return false;
 	}
 	if (!err || err == EREMOTEIO)
 		show(c, &a->what, s->out, outlen);
 	if (err)
-		devx_error("%s: %s: %s%s", c->name, s->c->name, strerror(err), err != EINVAL ? "" :
-			   s->c->call == PRM_CALL_DRIVER ? " (DEVX carries no such command)" :
-			   s->c->call == PRM_CALL_GENERAL || s->c->call == PRM_CALL_CREATE ? "" :
-			   " (the id is not that of an object of this kind from a step before)");
+		devx_error("%s: %s: %s%s", c->name, s->c->name, strerror(err), why(s->c, err));
 	return !err;
 }
 

@@ -51,14 +51,17 @@ static bool parse(int argc, char **argv, struct options *o)
 		{ 0 },
 	};
 	const char *op_mod = NULL;
+	bool both = false;
 	int opt;
 
 	while ((opt = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		switch (opt) {
 		case 'i':
+			both |= o->side == OUT;
 			o->side = IN;
 			break;
 		case 'o':
+			both |= o->side == IN;
 			o->side = OUT;
 			break;
 		case 'c':
@@ -76,9 +79,11 @@ static bool parse(int argc, char **argv, struct options *o)
 			o->zeros = true;
 			break;
 		case 'h':
+			both |= o->form == BINARY;
 			o->form = HEX;
 			break;
 		case 'b':
+			both |= o->form == HEX;
 			o->form = BINARY;
 			break;
 		case 'l':
@@ -92,6 +97,10 @@ static bool parse(int argc, char **argv, struct options *o)
 		default: /* getopt has said it */
 			return false;
 		}
+	}
+	if (both) {
+		devx_error("--in and --out exclude each other, and so do --hex and --binary");
+		return false;
 	}
 	if (op_mod && !o->has_opcode) {
 		devx_error("--op-mod says nothing without --opcode");

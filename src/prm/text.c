@@ -281,7 +281,7 @@ static void headline(const struct prm_what *what, const void *box, size_t len, c
 		put(to, "outbox of an unknown command, ");
 	}
 	put_length(l, len, to);
-	if (what->known && name && !l)
+	if (what->known && name && !(what->out ? prm_outbox_layout(what->opcode) : l))
 		put(to, ", no layout is known");
 	if (what->out && len) {
 		uint8_t status = (uint8_t)PRM_GET(&b, general_obj_out_cmd_hdr, status);

@@ -54,9 +54,12 @@ const struct prm_layout *prm_object_layout(uint32_t type)
 
 const struct prm_layout *prm_what_layout(const struct prm_what *what)
 {
+	const struct prm_layout *l;
+
 	if (!what->known)
 		return prm_layout("mbox_out");
-	return what->out ? prm_outbox_layout(what->opcode) : prm_inbox_layout(what->opcode);
+	l = what->out ? prm_outbox_layout(what->opcode) : prm_inbox_layout(what->opcode);
+	return l || !what->out ? l : prm_layout("mbox_out"); /* every outbox begins so */
 }
 
 const struct prm_layout *prm_what_object(const struct prm_what *what)
@@ -286,8 +289,8 @@ static void walk_elements(struct walk *w, const struct prm_layout *l, const stru
 	if (start >= end)
 		return;
 	left = end - start;
-	if (n && f->count == 1 && prm_open_ended(n) && f->bit + width == l->bits) {
-		nested(w, n, f->name, -1, start, end, depth); /* its list goes on to the end of the box */
+	if (n && prm_open_ended(n) && (!f->count || (f->count == 1 && f->bit + width == l->bits))) {
+		nested(w, n, f->name, f->count ? -1 : 0, start, end, depth); /* its list goes on to the end of the box */
 		return;
 	}
 	if (!width)

@@ -81,6 +81,26 @@ class Cmd(DevxTest):
         self.devx("cmd", *words, context + "more_reformat_data=" + "11" * 65500, code=USAGE)
         self.devx("cmd", *words, context + "reformat_data=\x11\x12", code=USAGE)
 
+    def test_outboxes_of_their_own_kind(self):
+        """One with data to the end of the box, one that no layout describes, one that the headers begin as an inbox."""
+        data = "0102" + "03" * 48
+        context = "packet_reformat_context."
+        made = self.steps("ALLOC_PACKET_REFORMAT_CONTEXT", context + "reformat_type=L2_TO_VXLAN", context + "reformat_data_size=50",
+                          context + "reformat_data=" + data[:4], context + "more_reformat_data=" + data[4:], ":",
+                          "QUERY_PACKET_REFORMAT_CONTEXT", "packet_reformat_id=$1.packet_reformat_id")
+        shown = made[1]["fields"]["packet_reformat_context"]
+        self.assertEqual(len(shown), 1)
+        self.assertTrue((shown[0]["reformat_data"] + shown[0]["more_reformat_data"][2:]).startswith("0x" + data))
+        action = "actions[0].set_action_in."
+        out, _ = self.devx("cmd", "ALLOC_MODIFY_HEADER_CONTEXT", "num_of_actions=1", action + "action_type=SET",
+                           action + "field=OUT_IP_TTL", action + "length=8", action + "data=64", ":",
+                           "QUERY_MODIFY_HEADER_CONTEXT", "modify_header_id=$1.modify_header_id")
+        self.assertIn("no layout is known: OK\n  status = 0 (OK)\n  syndrome = 0\n", out)
+        self.assertIn("    0x0010: 100a0008 00000040 ", out)
+        element = self.steps("CREATE_SCHEDULING_ELEMENT", "scheduling_hierarchy=NIC", "scheduling_context.element_type=TSAR", ":",
+                             "QUERY_SCHEDULING_ELEMENT", "scheduling_hierarchy=NIC", "scheduling_element_id=$1.scheduling_element_id")
+        self.assertEqual(element[1]["fields"]["status"], {"value": 0, "name": "OK"})
+
     def test_what_dry_run_shows_decodes_to_the_same(self):
         words = ["CREATE_QP", "qpc.st=RC", "qpc.pd=7", "qpc.primary_address_path.rgid_rip=00112233445566778899aabbccddeeff",
                  "opt_param_mask=5", "pas=1,2,3"]
@@ -105,6 +125,10 @@ class Cmd(DevxTest):
         self.assertIn("no step before it is a CREATE_CQ", err)
         _, err = self.devx("cmd", "ALLOC_PD", ":", "DEALLOC_PD", "pd=0xffff", code=FAILED)
         self.assertIn("not that of an object", err)
+        for words, text in ((("DEALLOC_PD",), "an ALLOC_PD"), (("SET_FLOW_TABLE_ENTRY", "op_mod=1"), "a SET_FLOW_TABLE_ENTRY"),
+                            (("CREATE_CQ",), "EQN takes one"), (("CREATE_PSV", "num_psv=2"), "num_psv=1 only"),
+                            (("NOP", "op_mod=1"), "the device refused it")):
+            self.assertIn(text, self.devx("cmd", *words, code=FAILED)[1])
 
     def test_outlen(self):
         self.assertEqual(self.steps("--outlen", "100", "ALLOC_PD")[0]["length"], 100)
@@ -121,6 +145,8 @@ class Cmd(DevxTest):
             ("CREATE_SCHEDULING_ELEMENT", "scheduling_context.element_attributes.tsar_elements.x=1"): ("tsar",),
             ("CREATE_CQ", "frobnicate=1"): ("cq_context", "cq_umem_id"),
             ("ALLOC_FLOW_COUNTER", "flow_counter_bulk=BULK_129"): ("BULK_128",), ("UMEM", "sise=1"): ("size",),
+            ("CREATE_QP", "qpc.mtu=IB_1024"): ("1K_BYTES",), ("CREATE_CQ", "pas[99999999]=1"): ("pas[99999999]", "a list"),
+            ("NOP", "--json"): ("options stand before",), ("NOP", "--outlen=20"): ("options stand before",),
         }
         for words, near in cases.items():
             with self.subTest(words=words):

@@ -104,7 +104,8 @@ class Decode(DevxTest):
         self.assertIn("\n  event_data.port_state_change_event.port_num = 1\n", out)
         event = json.loads(self.decode(eqe.hex(), "--layout", "eqe", "--json")[0])
         self.assertEqual((event["layout"], event["fields"]["event_type"]["name"]), ("eqe", "PORT_CHANGE"))
-        for args, text in ((("--layout", "ege"), "eqe"), (("--layout", "eqe", "--in"), "excludes"), (("--layout",), "no layout")):
+        for args, text in ((("--layout", "ege"), "eqe"), (("--layout", "eqe", "--in"), "excludes"), (("--layout",), "no layout"),
+                           (("--in", "--out"), "exclude"), (("--binary", "--hex"), "exclude")):
             self.assertIn(text, self.decode(bytes(eqe), *args, code=USAGE)[1])
 
     def test_syndromes(self):

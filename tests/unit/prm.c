@@ -308,7 +308,8 @@ static bool inferred(const struct prm_layout *l, const struct prm_field *f)
 {
 	static const char *const fields[][2] = {
 		{ "create_xrc_srq_in", "xrc_srq_umem_offset" }, { "create_xrc_srq_in", "xrc_srq_umem_id" },
-		{ "modify_tir_bitmask", "indirect_table" },
+		{ "modify_tir_bitmask", "indirect_table" }, { "query_scheduling_element_out", "status" },
+		{ "query_scheduling_element_out", "syndrome" },
 	};
 
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
