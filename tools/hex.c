@@ -158,10 +158,36 @@ static bool is_words(const char *p, const char *end, size_t digits)
 	return any;
 }
 
+/* What a kernel log puts before a line of mlx5_core: "[  123.456789] cmd[0]: ". */
+static const char *behind_log(const char *p, const char *end)
+{
+	const char *at = p;
+
+	if (at < end && *at == '[') {
+		for (at++; at < end && (is_blank(*at) || *at == '.' || (*at >= '0' && *at <= '9')); at++)
+			;
+		if (at == end || *at != ']')
+			return p;
+		for (at++; at < end && is_blank(*at); at++)
+			;
+	}
+	if (end - at > 4 && !memcmp(at, "cmd[", 4)) {
+		for (at += 4; at < end && *at >= '0' && *at <= '9'; at++)
+			;
+		if (end - at < 2 || memcmp(at, "]:", 2))
+			return p;
+		for (at += 2; at < end && is_blank(*at); at++)
+			;
+	}
+	return at;
+}
+
 static bool plain_line(struct reader *r, const char *p, const char *end)
 {
-	size_t digits = digits_of(p, end), offset;
+	size_t digits, offset;
 
+	p = behind_log(p, end);
+	digits = digits_of(p, end);
 	if (end - p == 1 && *p == '*' && r->offsets) {
 		r->repeat = true;
 		return true;

@@ -432,6 +432,15 @@ static bool run_case(const struct test_case *c, unsigned int number, const struc
 	return !case_failed();
 }
 
+int written(int code)
+{
+	/* A closed one too: nobody reads it, and a result that is lost is no success. */
+	if (!fflush(stdout) && !ferror(stdout))
+		return code;
+	fprintf(stderr, "%s: the output could not be written\n", program_invocation_short_name);
+	return code ? code : 1;
+}
+
 int run_cases(const struct test_case *cases, const struct session *s)
 {
 	unsigned int n = 0, number = 0;
@@ -448,7 +457,7 @@ int run_cases(const struct test_case *cases, const struct session *s)
 	for (const struct test_case *c = cases; c; c = c->next)
 		if (is_selected(c, s->filters))
 			good &= run_case(c, ++number, s);
-	return good ? 0 : 1;
+	return written(good ? 0 : 1);
 }
 
 /* --- the list --- */

@@ -117,5 +117,7 @@ const char *group_of(const struct test_case *c); /* the file's name without its 
 bool is_selected(const struct test_case *c, const char *const *filters);
 /* Runs and prints TAP. 0: all passed or were skipped; 1. */
 int run_cases(const struct test_case *cases, const struct session *s);
+/* The exit code: code, or 1 and a line on stderr when not all of the output could be written. */
+int written(int code);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* devx-conformance: how a library and a device behave under the mlx5 DEVX calls, case by case, as TAP. */
+#include <fcntl.h>
 #include <getopt.h>
 
 #include "conf.h"
@@ -115,27 +116,39 @@ int main(int argc, char **argv)
 	const char *name = NULL, *spec = NULL;
 	bool listing = false, markdown = false;
 	struct test_case *cases = sorted_cases(groups);
+	unsigned long seconds;
 	char *end;
 	int opt;
+
+	/* A closed one would be the next descriptor that a case makes. */
+	if (fcntl(STDOUT_FILENO, F_GETFD) < 0) {
+		fputs("devx-conformance: the standard output is closed\n", stderr);
+		return 2;
+	}
 
 	while ((opt = getopt_long(argc, argv, "d:s:t:nlmhV", options, NULL)) != -1) {
 		switch (opt) {
 		case 'd': name = optarg; break;
 		case 's': spec = optarg; break;
 		case 't':
-			session.timeout_s = (unsigned int)strtoul(optarg, &end, 10);
-			if (!session.timeout_s || *end || session.timeout_s > 86400) {
-				fprintf(stderr, "devx-conformance: %s: not a number of seconds\n", optarg);
+			seconds = strtoul(optarg, &end, 10);
+			if (!seconds || *end || seconds > 86400) {
+				fprintf(stderr, "devx-conformance: %s: not a number of seconds from 1 to 86400\n", optarg);
 				return 2;
 			}
+			session.timeout_s = (unsigned int)seconds;
 			break;
 		case 'n': session.no_skip = true; break;
 		case 'l': listing = true; break;
 		case 'm': listing = markdown = true; break;
-		case 'h': usage(stdout); return 0;
-		case 'V': printf("devx-conformance " OPENDEVX_VERSION "\n"); return 0;
+		case 'h': usage(stdout); return written(0);
+		case 'V': printf("devx-conformance " OPENDEVX_VERSION "\n"); return written(0);
 		default: usage(stderr); return 2;
 		}
+	}
+	if (name && spec) {
+		fputs("devx-conformance: --device and --soft exclude each other\n", stderr);
+		return 2;
 	}
 	session.filters = (const char *const *)argv + optind;
 	for (char **one = argv + optind; *one; one++) {
@@ -151,7 +164,7 @@ int main(int argc, char **argv)
 	}
 	if (listing) {
 		(markdown ? list_markdown : list)(cases, session.filters);
-		return 0;
+		return written(0);
 	}
 	if (!choose_device(name, spec) && (name || spec)) {
 		fprintf(stderr, "devx-conformance: no device: %s\n", name ? name : spec);

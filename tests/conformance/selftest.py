@@ -51,6 +51,9 @@ def main():
     check("crashes", code != 0 and "ok 1" not in out, out)
     code, out = run("selftest.no_such_case")
     check("no case", code == 0 and "1..0 # SKIP" in out, out)
+    with open("/dev/full", "w") as full:
+        p = subprocess.run([sys.argv[1], "selftest.passes"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+    check("full", p.returncode == 1 and "could not be written" in p.stderr, p.stderr)
     print("\n".join(wrong), file=sys.stderr)
     return 1 if wrong else 0
 
