@@ -37,6 +37,7 @@ struct step {
 	size_t memory_len;
 	uint32_t id;                   /* of obj */
 	uint16_t obj_type;
+	bool destroys;                 /* an earlier step has the id, and the device was asked */
 	uint8_t *out;
 };
 
@@ -263,9 +264,11 @@ static int on_object(struct cmd *c, struct step *s, enum prm_call call, size_t o
 		} else if (call == PRM_CALL_MODIFY) {
 			err = mlx5dv_devx_obj_modify(o->obj, c->in.p, c->in.len, s->out, outlen);
 		} else if (o->id == id && (creator != PRM_OP_CREATE_GENERAL_OBJECT || o->obj_type == c->in.what.op_mod)) {
+			s->destroys = true;
 			err = mlx5dv_devx_obj_destroy(o->obj);
 			if (!err)
 				o->obj = NULL;
+			break;
 		}
 	}
 	return err;
@@ -316,8 +319,10 @@ static void show(struct cmd *c, const struct prm_what *what, const uint8_t *box,
 }
 
 /* What the error number says here, where it is not plain. */
-static const char *why(const struct prm_command *c, int err)
+static const char *why(const struct step *s, int err)
 {
+	const struct prm_command *c = s->c;
+
 	if (err == EREMOTEIO)
 		return " (the device refused it: its outbox says why)";
 	if (err == ENOENT && c->value == PRM_OP_CREATE_CQ)
@@ -326,6 +331,8 @@ static const char *why(const struct prm_command *c, int err)
 		return "";
 	if (c->value == PRM_OP_CREATE_PSV)
 		return " (DEVX carries it with num_psv=1 only)";
+	if (s->destroys)
+		return " (the device refused it, as it does with what is in use; a destroy has no outbox to say so)";
 	if (c->call == PRM_CALL_DRIVER)
 		return " (DEVX carries no such command)";
 	return c->call == PRM_CALL_GENERAL || c->call == PRM_CALL_CREATE ? "" :
@@ -363,7 +370,7 @@ static bool run_command(struct cmd *c, struct step *s, struct answer *a)
 	if (!err || err == EREMOTEIO)
 		show(c, &a->what, s->out, outlen);
 	if (err)
-		devx_error("%s: %s: %s%s", c->name, s->c->name, strerror(err), why(s->c, err));
+		devx_error("%s: %s: %s%s", c->name, s->c->name, strerror(err), why(s, err));
 	return !err;
 }
 

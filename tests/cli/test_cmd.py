@@ -125,6 +125,8 @@ class Cmd(DevxTest):
         self.assertIn("no step before it is a CREATE_CQ", err)
         _, err = self.devx("cmd", "ALLOC_PD", ":", "DEALLOC_PD", "pd=0xffff", code=FAILED)
         self.assertIn("not that of an object", err)
+        _, err = self.devx("cmd", "ALLOC_PD", ":", "CREATE_PSV", "num_psv=1", "pd=$1.pd", ":", "DEALLOC_PD", "pd=$1.pd", code=FAILED)
+        self.assertIn("the device refused it, as it does with what is in use", err)
         for words, text in ((("DEALLOC_PD",), "an ALLOC_PD"), (("SET_FLOW_TABLE_ENTRY", "op_mod=1"), "a SET_FLOW_TABLE_ENTRY"),
                             (("CREATE_CQ",), "EQN takes one"), (("CREATE_PSV", "num_psv=2"), "num_psv=1 only"),
                             (("NOP", "op_mod=1"), "the device refused it")):
