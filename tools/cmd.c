@@ -15,6 +15,8 @@
 
 enum kind { COMMAND, UMEM, UAR, EQN };
 
+#define KEY_END 32u /* of the bytes that name an object in the inboxes that create and destroy it */
+
 /* What is no command: memory, a doorbell page, an EQ's number. value: the word that takes a number, and its least and most. */
 static const struct resource {
 	const char *name, *answer, *words[3];
@@ -37,6 +39,7 @@ struct step {
 	size_t memory_len;
 	uint32_t id;                   /* of obj */
 	uint16_t obj_type;
+	uint8_t key[KEY_END];          /* the begin of the inbox that created obj */
 	bool destroys;                 /* an earlier step has the id, and the device was asked */
 	uint8_t *out;
 };
@@ -245,6 +248,14 @@ static uint16_t creator_of(const struct prm_command *c)
 	return c->call == PRM_CALL_CREATE ? c->value : c->other;
 }
 
+/* An id out of the inbox can be there several times: of an entry in each table, of a QP for each group that it joins. */
+static bool same_key(const struct cmd *c, const struct step *o)
+{
+	size_t end = o->c->value == PRM_OP_ATTACH_TO_MCG ? KEY_END : 24; /* behind that the creation says more */
+
+	return !o->c->id_in_inbox || !memcmp(o->key + 8, c->in.p + 8, end - 8);
+}
+
 /*
  * A command about an object goes through the handle of one that an earlier step created: the library, as the kernel, knows
  * which ids are whose, and refuses with EINVAL what is not.
@@ -263,7 +274,8 @@ static int on_object(struct cmd *c, struct step *s, enum prm_call call, size_t o
 			err = mlx5dv_devx_obj_query(o->obj, c->in.p, c->in.len, s->out, outlen);
 		} else if (call == PRM_CALL_MODIFY) {
 			err = mlx5dv_devx_obj_modify(o->obj, c->in.p, c->in.len, s->out, outlen);
-		} else if (o->id == id && (creator != PRM_OP_CREATE_GENERAL_OBJECT || o->obj_type == c->in.what.op_mod)) {
+		} else if (o->id == id && same_key(c, o) &&
+			   (creator != PRM_OP_CREATE_GENERAL_OBJECT || o->obj_type == c->in.what.op_mod)) {
 			s->destroys = true;
 			err = mlx5dv_devx_obj_destroy(o->obj);
 			if (!err)
@@ -280,6 +292,7 @@ static int create(struct cmd *c, struct step *s, size_t outlen)
 	if (!s->obj)
 		return errno;
 	s->obj_type = c->in.what.op_mod;
+	memcpy(s->key, c->in.p, KEY_END);
 	s->id = s->c->id_in_inbox ? field(c->in.p, c->in.len, s->c->id_bit, s->c->id_width) :
 				    field(s->out, outlen, s->c->id_bit, s->c->id_width);
 	return 0;

@@ -52,6 +52,23 @@ class Cmd(DevxTest):
         self.assertEqual(out[2]["status"], "OK")
         self.steps("ALLOC_FLOW_COUNTER", ":", "QUERY_FLOW_COUNTER", "flow_counter_id=0xfffff", code=FAILED)
 
+    def test_ids_that_are_there_twice(self):
+        """A destroy goes to the entry of its table, and to the group of its address, not to the newest of that id."""
+        table, drop = ("CREATE_FLOW_TABLE", "flow_table_context.log_size=4", ":"), "flow_context.action=DROP"
+        out = self.steps(*table, *table, "CREATE_FLOW_GROUP", "table_id=$1.table_id", ":", "CREATE_FLOW_GROUP", "table_id=$2.table_id", ":",
+                         "SET_FLOW_TABLE_ENTRY", "table_id=$1.table_id", drop, "flow_context.group_id=$3.group_id", ":",
+                         "SET_FLOW_TABLE_ENTRY", "table_id=$2.table_id", drop, "flow_context.group_id=$4.group_id", ":",
+                         "DELETE_FLOW_TABLE_ENTRY", "table_id=$1.table_id", ":",
+                         "QUERY_FLOW_TABLE_ENTRY", "table_id=$2.table_id")
+        self.assertEqual(out[7]["status"], "OK")
+        qp = ("UAR", ":", "CREATE_QP", "qpc.st=UD", "qpc.pd=$4.pd", "qpc.uar_page=$5.page_id", "qpc.cqn_rcv=$3.cqn", "qpc.cqn_snd=$3.cqn",
+              "qpc.rq_type=ZERO_LEN_RQ", "qpc.log_sq_size=2", "wq_umem_id=$1.umem_id", "qpc.dbr_umem_id=$1.umem_id", "qpc.dbr_umem_valid=1")
+        gid = "multicast_gid=ff0e" + 27 * "0"
+        attach = [word for n in "12" for word in (":", "ATTACH_TO_MCG", "qpn=$6.qpn", gid + n)]
+        detach = [word for n in "12" for word in (":", "DETACH_FROM_MCG", "qpn=$6.qpn", gid + n)]
+        self.assertEqual(len(self.steps(*CQ, ":", "ALLOC_PD", ":", *qp, *attach, *detach)), 10)
+        self.steps(*CQ, ":", "ALLOC_PD", ":", *qp, *attach, *detach[:4], *detach[:4], code=FAILED)
+
     def test_dry_run(self):
         out, _ = self.devx("cmd", "--dry-run", "CREATE_MKEY", "memory_key_mkey_entry.access_mode_1_0=KLMS",
                            "memory_key_mkey_entry.lw=1", "translations_octword_actual_size=1", "klm_pas_mtt=1,2,0x3")
