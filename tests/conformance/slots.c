@@ -188,21 +188,51 @@ static void maker_main(void *arg)
 CASE(a_synchronous_one_waits_for_a_permit, "devx-abi 5, verified 1", SOFT,
      "A synchronous command on a general object waits for a permit, and the next that comes back is its own.")
 {
-	struct rig r = rig_soft("");
+	struct rig r = rig_soft("clock=manual");
 	struct maker *m = zeroed(sizeof(*m));
 	uint32_t id;
 	struct mlx5dv_devx_obj *obj = new_element(r.ctx, &id);
 	struct runner *t;
 
-	hold(r.dev);
+	for (unsigned int i = 1; i <= PERMITS + 1; i++)
+		fault(r.dev, "opcode=0xa02 nth=%u delay=%us", i, i == 1 ? 1 : 2);
 	for (uint64_t i = 0; i < PERMITS; i++)
 		CHECK_EQ(query_element(obj, id, r.comp, i), 0);
 	m->ctx = r.ctx;
 	t = run(maker_main, m);
 	wait_asleep(t);
 	CHECK(!is_done(t));
-	release(r.dev, 1);
+	advance(r.dev, SECOND);
 	join(t); /* it had the permit, and gave it back */
+	CHECK_EQ(query_element(obj, id, r.comp, PERMITS), 0);
+	CHECK_EQ(query_element(obj, id, r.comp, 99), EBUSY);
+	advance(r.dev, 2 * SECOND);
+	for (uint64_t i = 0; i <= PERMITS; i++)
+		expect_wr(r.comp, i);
+}
+
+CASE(held_permits_stop_no_synchronous_one, "odx_soft_hold(3)", SOFT,
+     "While a device holds, synchronous commands on general objects go on, though held ones have all permits; who waited for one "
+     "goes on too.")
+{
+	struct rig r = rig_soft("clock=manual");
+	struct maker *m = zeroed(sizeof(*m));
+	uint32_t id, other;
+	struct mlx5dv_devx_obj *obj = new_element(r.ctx, &id);
+	struct runner *t;
+
+	fault(r.dev, "opcode=0xa02 delay=1s");
+	for (uint64_t i = 0; i < PERMITS; i++)
+		CHECK_EQ(query_element(obj, id, r.comp, i), 0);
+	m->ctx = r.ctx;
+	t = run(maker_main, m);
+	wait_asleep(t);
+	hold(r.dev);
+	join(t);
+	fault(r.dev, "clear");
+	CHECK_EQ(destroy(new_element(r.ctx, &other)), 0);
+	CHECK_EQ(query_element(obj, id, r.comp, 99), EBUSY);
+	release(r.dev, 1);
 	CHECK_EQ(query_element(obj, id, r.comp, PERMITS), 0);
 	CHECK_EQ(query_element(obj, id, r.comp, 99), EBUSY);
 	release(r.dev, UINT32_MAX);
@@ -225,14 +255,14 @@ static void destroyer_main(void *arg)
 CASE(removal_frees_those_who_wait_for_a_permit, "devx-abi 5", SOFT,
      "Who waits for a permit of a device that is removed goes on: a destroy succeeds, as on every removed device.")
 {
-	struct rig r = rig_soft("");
+	struct rig r = rig_soft("clock=manual");
 	struct destroyer *d = zeroed(sizeof(*d));
 	uint32_t id, victim;
 	struct mlx5dv_devx_obj *obj = new_element(r.ctx, &id);
 	struct runner *t;
 
 	d->obj = new_element(r.ctx, &victim);
-	hold(r.dev);
+	fault(r.dev, "opcode=0xa02 delay=1s");
 	for (uint64_t i = 0; i < PERMITS; i++)
 		CHECK_EQ(query_element(obj, id, r.comp, i), 0);
 	disown(d->obj);

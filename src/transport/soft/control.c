@@ -35,6 +35,7 @@ ODX_EXPORT int odx_soft_hold(struct ibv_device *ibv)
 	if (!dev)
 		return err;
 	hca_hold(dev->hca, soft_now(dev));
+	soft_permits_hold(dev, true);
 	leave(dev);
 	return 0;
 }
@@ -47,6 +48,8 @@ ODX_EXPORT int odx_soft_release(struct ibv_device *ibv, uint32_t n)
 	if (!dev)
 		return err;
 	hca_release(dev->hca, n, soft_now(dev));
+	if (n == UINT32_MAX)
+		soft_permits_hold(dev, false);
 	leave(dev);
 	return 0;
 }

@@ -83,7 +83,8 @@ struct soft_device {
 	pthread_cond_t wake;
 	struct hca_cmd *queue_head, *queue_tail; /* submitted, and not yet seen by the model */
 	uint64_t next_due;            /* when the model has something to say; HCA_NEVER */
-	unsigned int permits;         /* throttle.c: how many are free */
+	int permits;                  /* throttle.c: how many are free; below 0 where the device held some and others went on */
+	bool permits_held;
 	struct soft_waiter *first_waiting, *last_waiting; /* for one */
 	bool sleeping, stop;
 	pthread_t thread;             /* runs while contexts are open */
@@ -263,6 +264,7 @@ bool soft_wants_permit(uint16_t opcode);
 bool soft_permit_try(struct soft_device *dev);  /* false: there is none */
 void soft_permit_wait(struct soft_device *dev); /* no lock held */
 void soft_permit_back(struct soft_device *dev);
+void soft_permits_hold(struct soft_device *dev, bool hold); /* from now on nobody waits, or again */
 
 /* --- worker.c: commands into the model and out of it */
 int soft_worker_start(struct soft_device *dev);  /* 0 or an errno value */

@@ -3,6 +3,8 @@
  * Permits: commands on general objects and SYNC_CRYPTO may take half of the slots, so that they cannot keep the others out
  * (Linux, drivers/net/ethernet/mellanox/mlx5/core/cmd.c). Asynchronous ones are refused when there is none; synchronous
  * ones wait, and get the next that comes back, in the order in which they came. A permit comes back when its command ends.
+ * While the device holds, asynchronous ones may keep theirs for long, and synchronous ones must go on: they take what is not
+ * there.
  */
 #include "device.h"
 #include "prm.h"
@@ -10,6 +12,7 @@
 void soft_permits_init(struct soft_device *dev)
 {
 	dev->permits = (HCA_SLOTS + 1) / 2;
+	dev->permits_held = false;
 	dev->first_waiting = dev->last_waiting = NULL;
 }
 
@@ -43,7 +46,7 @@ void soft_permit_wait(struct soft_device *dev)
 	struct soft_waiter w = { .cond = PTHREAD_COND_INITIALIZER };
 
 	pthread_mutex_lock(&dev->queue_lock);
-	if (dev->permits) {
+	if (dev->permits > 0 || dev->permits_held) {
 		dev->permits--;
 		w.done = true;
 	} else if (dev->last_waiting) {
@@ -58,20 +61,33 @@ void soft_permit_wait(struct soft_device *dev)
 	pthread_cond_destroy(&w.cond);
 }
 
-void soft_permit_back(struct soft_device *dev)
+/* Queue lock held. */
+static void hand_out(struct soft_device *dev)
 {
 	struct soft_waiter *w;
 
-	pthread_mutex_lock(&dev->queue_lock);
-	w = dev->first_waiting;
-	if (w) {
+	while ((w = dev->first_waiting) && (dev->permits > 0 || dev->permits_held)) {
+		dev->permits--;
 		dev->first_waiting = w->next;
 		if (!w->next)
 			dev->last_waiting = NULL;
 		w->done = true;
 		pthread_cond_signal(&w->cond);
-	} else {
-		dev->permits++;
 	}
+}
+
+void soft_permit_back(struct soft_device *dev)
+{
+	pthread_mutex_lock(&dev->queue_lock);
+	dev->permits++;
+	hand_out(dev);
+	pthread_mutex_unlock(&dev->queue_lock);
+}
+
+void soft_permits_hold(struct soft_device *dev, bool hold)
+{
+	pthread_mutex_lock(&dev->queue_lock);
+	dev->permits_held = hold;
+	hand_out(dev);
 	pthread_mutex_unlock(&dev->queue_lock);
 }
