@@ -419,6 +419,30 @@ CASE(queued_event_outlives_its_object, "devx-abi 6", SOFT, "An event that is que
 	expect_event(ch, CQ_ERROR, 0, 8, &ev);
 }
 
+CASE(pending_cookie_outlives_its_object, "devx-abi 6", SOFT,
+     "In a channel that omits data, a cookie that is pending stays when its object is destroyed, and is read once.")
+{
+	struct ibv_device *dev = soft("");
+	struct ibv_context *ctx = open_devx(dev);
+	struct mlx5dv_devx_event_channel *ch = channel(ctx, MLX5DV_DEVX_CREATE_EVENT_CHANNEL_FLAGS_OMIT_EV_DATA);
+	struct kit *k = kit_on(ctx);
+	uint32_t id;
+	uint64_t cookie;
+
+	for (uint64_t i = 0; i < 2; i++) {
+		struct mlx5dv_devx_obj *cq = make(k, RCP_CQ, &id);
+
+		CHECK_EQ(subscribe(ch, cq, CQ_ERROR, i), 0);
+		CHECK_EQ(subscribe(ch, cq, COMP, 99), 0);
+		CHECK_EQ(odx_soft_event(dev, cq, CQ_ERROR, OVERRUN), 0);
+		CHECK_EQ(destroy(cq), 0);
+	}
+	CHECK(ready(ch->fd, POLLIN, PATIENCE_MS) & POLLIN);
+	CHECK_EQ(get_event(ch, &cookie, sizeof(cookie)), 8);
+	CHECK_EQ(cookie, 0);
+	destroy_channel(ch); /* with the other one */
+}
+
 CASE(object_of_another_context_is_enoent, "devx-abi 6", OURS,
      "An object of another context cannot be subscribed to: ENOENT.")
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Threads that share a context: doorbell registers are never given to two at a time, PDs and memory regions come and go, and an
- * object that each thread has imported is destroyed by exactly one of them.
+ * object that each thread has imported is destroyed by exactly one of them, as is an event queue that all of them have.
  */
 #include <errno.h>
 #include <infiniband/mlx5_api.h>
@@ -32,6 +32,10 @@ static unsigned char exported[256], query[32];
 static struct mlx5dv_devx_obj *first;
 static atomic_uint destroyed, gone;
 static unsigned char pages[THREADS][4096];
+static struct mlx5dv_devx_event_channel *channel; /* subscribed to first */
+static struct mlx5dv_devx_msi_vector *vector;
+static struct mlx5dv_devx_eq *eq;
+static atomic_uint eq_destroyed;
 
 static void registers(uint64_t me)
 {
@@ -85,13 +89,25 @@ static void shared_object(void)
 	}
 }
 
+/* Of all who destroy the queue, one does. */
+static void shared_eq(void)
+{
+	int err = mlx5dv_devx_destroy_eq(eq);
+
+	CHECK(err == 0 || err == ENOENT || err == EBUSY);
+	atomic_fetch_add(&eq_destroyed, !err);
+}
+
 static void *thread(void *arg)
 {
 	uint64_t me = (uintptr_t)arg;
 
 	for (unsigned int i = 0; i < ROUNDS; i++) {
 		pthread_barrier_wait(&barrier);
+		if (me == i % THREADS)
+			mlx5dv_devx_destroy_event_channel(channel); /* while the object goes */
 		shared_object();
+		shared_eq();
 		registers(me);
 		memory(me);
 		pthread_barrier_wait(&barrier);
@@ -112,6 +128,26 @@ static void new_object(void)
 	CHECK(mlx5dv_devx_obj_export(first, exported) == 0);
 }
 
+static void subscribe(void)
+{
+	uint16_t events[] = { 0 };
+
+	channel = mlx5dv_devx_create_event_channel(ctx, 0);
+	CHECK(channel);
+	for (uint64_t i = 0; i < 4; i++)
+		CHECK(mlx5dv_devx_subscribe_devx_event(channel, first, sizeof(events), events, i) == 0);
+}
+
+static void new_eq(void)
+{
+	unsigned char in[512] = { 0x03, 0x01 }, out[16] = { 0 }; /* CREATE_EQ: 2 entries */
+
+	in[16 + 12] = 1;
+	in[16 + 23] = (unsigned char)vector->vector;
+	eq = mlx5dv_devx_create_eq(ctx, in, sizeof(in), out, sizeof(out));
+	CHECK(eq);
+}
+
 int main(void)
 {
 	struct ibv_device *dev = odx_soft_create("");
@@ -121,15 +157,20 @@ int main(void)
 	ctx = dev ? mlx5dv_open_device(dev, NULL) : NULL;
 	mlx5dv_get_export_sizes(&sizes);
 	CHECK(ctx && sizes.devx_obj_attrs_size <= sizeof(exported));
+	vector = mlx5dv_devx_alloc_msi_vector(ctx);
+	CHECK(vector);
 	CHECK(pthread_barrier_init(&barrier, NULL, THREADS + 1) == 0);
 	for (uintptr_t i = 0; i < THREADS; i++)
 		CHECK(pthread_create(&threads[i], NULL, thread, (void *)i) == 0);
 	for (unsigned int i = 0; i < ROUNDS; i++) {
 		new_object();
+		subscribe();
+		new_eq();
 		pthread_barrier_wait(&barrier);
 		pthread_barrier_wait(&barrier);
 		CHECK(atomic_load(&destroyed) == i + 1);
 		CHECK(atomic_load(&gone) == (i + 1) * (THREADS - 1));
+		CHECK(atomic_load(&eq_destroyed) == i + 1);
 		mlx5dv_devx_obj_unimport(first);
 	}
 	for (unsigned int i = 0; i < THREADS; i++)

@@ -47,6 +47,7 @@ struct soft_sub {
 	uint64_t cookie;
 	int eventfd;          /* a duplicate of our own, told instead of the channel; -1: none */
 	bool waiting;
+	bool ended;           /* in no other list any more: goes when it was read */
 };
 
 struct slab soft_channels = SLAB_INIT(struct soft_channel, (size_t)1 << 28);
@@ -89,12 +90,21 @@ static void pop_record(struct soft_channel *c)
 		fdq_emptied(&c->q);
 }
 
+static void free_sub(struct soft_sub *s)
+{
+	if (s->eventfd >= 0)
+		close(s->eventfd);
+	free(s);
+}
+
 static void pop_waiting(struct soft_channel *c, struct soft_sub *s)
 {
 	take_out(&c->waits, s, WAITING);
 	s->waiting = false;
 	if (!c->waits.first)
 		fdq_emptied(&c->q);
+	if (s->ended)
+		free_sub(s);
 }
 
 /* The order of the answers is the kernel's: an overflow is told first, and once. */
@@ -166,16 +176,11 @@ static bool table_room(struct soft_sub_table *t, uint32_t n)
 	return true;
 }
 
-static void free_sub(struct soft_sub *s)
-{
-	if (s->eventfd >= 0)
-		close(s->eventfd);
-	free(s);
-}
-
+/* What is queued stays so when the object goes, as in the kernel: also the cookie of a channel that omits data. */
 static void unsubscribe(struct soft_device *dev, struct soft_sub *s)
 {
 	struct soft_channel *c = s->channel;
+	bool waits;
 
 	take_out(bucket(&dev->subs, s->key, s->id), s, IN_BUCKET);
 	take_out(&c->subs, s, OF_CHANNEL);
@@ -183,15 +188,15 @@ static void unsubscribe(struct soft_device *dev, struct soft_sub *s)
 		take_out(&s->obj->subs, s, OF_OBJ);
 	dev->subs.n--;
 	pthread_mutex_lock(&c->q.lock);
-	if (s->waiting)
-		pop_waiting(c, s);
+	waits = s->ended = s->waiting;
 	pthread_mutex_unlock(&c->q.lock);
-	free_sub(s);
+	if (!waits)
+		free_sub(s);
 }
 
 void soft_subs_end(struct soft_device *dev, struct soft_obj *obj)
 {
-	if (!__atomic_load_n(&obj->subs.first, __ATOMIC_RELAXED))
+	if (!atomic_load(&obj->watched))
 		return; /* it is in nobody else's hands any more: none can come */
 	pthread_mutex_lock(&dev->model);
 	while (obj->subs.first)
@@ -397,8 +402,10 @@ static int subscribe_all(struct soft_device *dev, const struct soft_sub *like, c
 		}
 		add(bucket(&dev->subs, subs[i]->key, subs[i]->id), subs[i], IN_BUCKET);
 		add(&like->channel->subs, subs[i], OF_CHANNEL);
-		if (like->obj)
+		if (like->obj) {
 			add(&like->obj->subs, subs[i], OF_OBJ);
+			atomic_store(&like->obj->watched, true);
+		}
 		dev->subs.n++;
 	}
 	return err;

@@ -158,6 +158,7 @@ struct soft_obj {
 	atomic_int lock;            /* users; -1: being destroyed. As the kernel's: nobody waits */
 	struct soft_child child;
 	struct soft_sub_list subs;  /* to its events; under the model's lock */
+	atomic_bool watched;        /* there was one at any time */
 	void *slab_link;
 };
 

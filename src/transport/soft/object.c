@@ -9,9 +9,11 @@
 void soft_child_add(struct soft_context *ctx, struct soft_child *c, struct soft_child *origin, uint64_t origin_serial)
 {
 	pthread_mutex_lock(&ctx->lock);
-	c->origin = origin;
-	c->origin_serial = origin_serial;
-	c->let_go = c->gone = false;
+	/* Who still has a stale handle of this memory may be looking. */
+	__atomic_store_n(&c->origin_serial, origin_serial, __ATOMIC_RELAXED);
+	__atomic_store_n(&c->origin, origin, __ATOMIC_RELEASE);
+	__atomic_store_n(&c->let_go, false, __ATOMIC_RELAXED);
+	__atomic_store_n(&c->gone, false, __ATOMIC_RELAXED);
 	__atomic_store_n(&c->serial, soft_serial(), __ATOMIC_RELEASE);
 	c->older = ctx->newest;
 	c->newer = NULL;
@@ -209,6 +211,7 @@ struct mlx5dv_devx_obj *soft_obj_create(struct ibv_context *ibv, const void *in,
 	rules_stamp_uid(obj->child.destroy, ctx->uid);
 	obj->child.kind = SOFT_OBJ;
 	obj->subs.first = NULL;
+	atomic_store(&obj->watched, false);
 	atomic_store(&obj->lock, 0);
 	soft_child_add(ctx, &obj->child, NULL, 0);
 	__atomic_store_n(&obj->pub.context, ibv, __ATOMIC_RELEASE);
