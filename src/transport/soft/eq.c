@@ -347,12 +347,13 @@ int soft_eq_destroy(struct mlx5dv_devx_eq *pub)
 		err = ENOENT;
 	else
 		err = soft_child_destroy(ctx, &eq->child);
-	if (!err)
-		soft_child_drop(ctx, &eq->child);
-	atomic_store(&eq->busy, 0);
-	if (!err)
-		soft_eq_bury(ctx->dev, eq);
-	return err;
+	if (err) {
+		atomic_store(&eq->busy, 0);
+		return err;
+	}
+	soft_child_drop(ctx, &eq->child);
+	soft_eq_bury(ctx->dev, eq); /* busy it stays */
+	return 0;
 }
 
 bool soft_eq_is(struct soft_context *ctx, uint32_t eqn)

@@ -48,7 +48,8 @@ struct soft_child *soft_child_real(struct soft_child *c)
 
 	if (!o)
 		return __atomic_load_n(&c->let_go, __ATOMIC_RELAXED) || __atomic_load_n(&c->gone, __ATOMIC_RELAXED) ? NULL : c;
-	if (__atomic_load_n(&o->serial, __ATOMIC_ACQUIRE) != c->origin_serial || __atomic_load_n(&o->gone, __ATOMIC_RELAXED))
+	if (__atomic_load_n(&o->serial, __ATOMIC_ACQUIRE) != __atomic_load_n(&c->origin_serial, __ATOMIC_RELAXED) ||
+	    __atomic_load_n(&o->gone, __ATOMIC_RELAXED))
 		return NULL;
 	return o;
 }
