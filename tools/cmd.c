@@ -336,6 +336,8 @@ static const char *why(const struct step *s, int err)
 {
 	const struct prm_command *c = s->c;
 
+	if (err == EREMOTEIO && s->out[0] == PRM_STAT_BAD_OUTP_LEN_ERR)
+		return " (the device refused it: --outlen gives the outbox more room)";
 	if (err == EREMOTEIO)
 		return " (the device refused it: its outbox says why)";
 	if (err == ENOENT && c->value == PRM_OP_CREATE_CQ)
