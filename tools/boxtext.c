@@ -76,17 +76,26 @@ bool box_opcode(const char *text, uint16_t *opcode)
 bool box_op_mod(uint16_t opcode, const char *text, uint16_t *op_mod)
 {
 	const struct prm_layout *l = prm_inbox_layout(opcode);
+	struct near near = { .word = text };
 	uint64_t v = UINT64_MAX;
 	bool ok = box_number(text, &v);
+	char hint[256];
 
-	for (unsigned int i = 0; !ok && l && i < l->n_fields; i++)
-		if (l->fields[i].bit == 48 && l->fields[i].values >= 0)
-			ok = box_named(&prm_enums[l->fields[i].values], text, &v);
+	for (unsigned int i = 0; !ok && l && i < l->n_fields; i++) {
+		const struct prm_enum *e = l->fields[i].values < 0 ? NULL : &prm_enums[l->fields[i].values];
+
+		if (l->fields[i].bit != 48 || !e)
+			continue;
+		ok = box_named(e, text, &v);
+		for (unsigned int k = 0; k < e->n_values; k++)
+			near_try(&near, e->values[k].name);
+	}
 	if (ok && v <= UINT16_MAX) {
 		*op_mod = (uint16_t)v;
 		return true;
 	}
-	devx_error("\"%s\" is no op_mod or obj_type of this command", text);
+	near_text(&near, hint, sizeof(hint));
+	devx_error("\"%s\" is no op_mod or obj_type of this command%s", text, hint);
 	return false;
 }
 

@@ -87,6 +87,8 @@ int main(int argc, char **argv)
 	static char title[16];
 
 	fill_standard();
+	if (argc > 2 && (!strcmp(argv[2], "--help") || !strcmp(argv[2], "-h")))
+		what = argv[2]; /* the help is one for all */
 	if (!what) {
 		fputs(help, stderr);
 		return DEVX_USAGE;

@@ -42,7 +42,7 @@ struct ibv_context *opendev(const char *wanted, char name[64])
 		snprintf(name, 64, "%s", ibv_get_device_name(list[i]));
 		ctx = opendev_context(list[i], name);
 	} else if (wanted) {
-		devx_error("no device is called %s; devx list shows them", wanted);
+		devx_error("no device is called \"%s\"; devx list shows them", wanted);
 	} else {
 		devx_error("no device takes commands; see OPENDEVX_SOFT in devx(1) (it may be \"off\", or not parse)");
 	}

@@ -56,7 +56,7 @@ static bool find_device(struct session *s, struct ibv_device **list, int n, cons
 		}
 	}
 	if (wanted)
-		devx_error("no device is called %s; devx list shows them", wanted);
+		devx_error("no device is called \"%s\"; devx list shows them", wanted);
 	else
 		devx_error("no software device; see OPENDEVX_SOFT in devx(1) (it may be \"off\", or not parse)");
 	return false;

@@ -121,6 +121,7 @@ class Decode(DevxTest):
     def test_wrong_usage(self):
         cases = {("--opcode", "CREATE_CP"): "CREATE_CQ", ("--opcode", "0x10000"): "no opcode", ("--opcode", ""): "no opcode",
                  ("--op-mod", "1"): "--opcode", ("--opcode", "QUERY_HCA_CAP", "--op-mod", "FROB"): "FROB",
+                 ("--opcode", "QUERY_HCA_CAP", "--op-mod", "GENERAL"): "GENERAL_CUR",
                  ("--opcode", "-1"): "no opcode", ("--frob",): "--frob", ("more",): "one too many"}
         for args, text in cases.items():
             with self.subTest(args=args):

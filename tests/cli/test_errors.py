@@ -114,7 +114,7 @@ class Usage(DevxTest):
                 self.assertIn(text, err)
 
     def test_help(self):
-        outs = {self.devx(arg)[0] for arg in ("help", "--help", "-h")}
+        outs = {self.devx(*args)[0] for args in (("help",), ("--help",), ("-h",), ("cmd", "--help"), ("list", "-h"))}
         self.assertEqual(len(outs), 1)
         out = outs.pop()
         for text in ("list", "counters", "--device", "--in-flight", "--top", "--json", "--watch", "--version", "OPENDEVX_SOFT"):
