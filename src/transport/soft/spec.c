@@ -193,7 +193,8 @@ static bool parse_words(const struct text *t, struct soft_spec *s)
 		int k = find_key(&w);
 
 		if (k < 0)
-			return bad(t, &w, w.len ? "unknown word in the spec" : "empty word in the spec");
+			return bad(t, &w, w.len ? "unknown word in the spec (opendevx(7) has all; on and off stand alone)" :
+				   "empty word in the spec");
 		if (seen[k])
 			return bad(t, &w, "given twice");
 		if (keys[k].has_value != (w.value != NULL) || !take(k, &w, s))
