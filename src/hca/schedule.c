@@ -134,14 +134,15 @@ static void start(struct hca *h, struct hca_cmd *cmd, uint64_t now, const struct
 	}
 	if (hang)
 		answer = HCA_NEVER;
-	else if (!cmd->executed)
-		execute(h, cmd);
 	cmd->end = HCA_DONE;
 	cmd->due = answer;
+	/* What is answered too late does not execute: nobody would know of the object that it made, or took away. */
 	if (answer == HCA_NEVER || answer - now > h->cfg.timeout) {
 		cmd->end = HCA_TIMED_OUT;
 		cmd->due = after(now, h->cfg.timeout);
 		s->answer[slot] = answer;
+	} else if (!cmd->executed) {
+		execute(h, cmd);
 	}
 	insert(h, s, slot);
 }

@@ -40,23 +40,38 @@ struct queue {
 	uint32_t eqn, taken;
 };
 
-/* A queue of port changes. */
-static struct queue queue(void)
+/* The queue itself: of port changes. */
+static struct mlx5dv_devx_eq *create_eq(struct queue *q)
 {
-	struct queue q = { .dev = soft("") };
-	struct ibv_context *ctx = open_devx(q.dev);
 	INBOX(in, create_eq_in, CREATE_EQ);
 	uint8_t out[SZ(create_eq_out)] = { 0 }, *eqc = IN(in, create_eq_in, eq_context_entry);
+	struct mlx5dv_devx_eq *eq;
 
-	q.ctx = ctx;
-	q.msi = vector(ctx);
-	q.uar = own(mlx5dv_devx_alloc_uar(ctx, MLX5DV_UAR_ALLOC_TYPE_NC), end_uar);
 	SET(eqc, eqc, log_eq_size, LOG_EQES);
-	SET(eqc, eqc, uar_page, q.uar->page_id);
-	SET(eqc, eqc, intr, q.msi->vector);
+	SET(eqc, eqc, uar_page, q->uar->page_id);
+	SET(eqc, eqc, intr, q->msi->vector);
 	SET(in, create_eq_in, event_bitmask, UINT64_C(1) << PORT_CHANGE);
-	q.eq = own(mlx5dv_devx_create_eq(ctx, in, sizeof(in), out, sizeof(out)), end_eq);
-	q.eqn = (uint32_t)GET(out, create_eq_out, eq_number);
+	eq = mlx5dv_devx_create_eq(q->ctx, in, sizeof(in), out, sizeof(out));
+	q->eqn = (uint32_t)GET(out, create_eq_out, eq_number);
+	return eq;
+}
+
+/* What a queue needs. */
+static struct queue base(const char *spec)
+{
+	struct queue q = { .dev = soft(spec) };
+
+	q.ctx = open_devx(q.dev);
+	q.msi = vector(q.ctx);
+	q.uar = own(mlx5dv_devx_alloc_uar(q.ctx, MLX5DV_UAR_ALLOC_TYPE_NC), end_uar);
+	return q;
+}
+
+static struct queue queue(void)
+{
+	struct queue q = base("");
+
+	q.eq = own(create_eq(&q), end_eq);
 	return q;
 }
 
@@ -218,4 +233,19 @@ CASE(close_takes_them_along, "mlx5dv_devx_destroy_eq(3)", OURS | SOFT,
 	CHECK_EQ(close_context(q.ctx), 0);
 	CHECK_EQ(mlx5dv_devx_destroy_eq(q.eq), ENOENT);
 	CHECK_EQ(mlx5dv_devx_free_msi_vector(q.msi), ENOENT);
+}
+
+CASE(late_create_writes_to_nobodys_memory, "odx_soft_fault(3)", SOFT,
+     "A queue whose creation was answered too late is not there: no event is written to memory that is registered next.")
+{
+	struct queue q = base("timeout=10ms");
+	uint8_t *page = zeroed(4096);
+
+	fault(q.dev, "opcode=0x301 delay=1s");
+	CHECK_NULL(create_eq(&q), ETIMEDOUT);
+	fault(q.dev, "clear");
+	reg(q.ctx, page, 4096, IBV_ACCESS_LOCAL_WRITE);
+	CHECK_EQ(odx_soft_port(q.dev, 1, 0), 0);
+	for (unsigned int i = 0; i < 4096; i++)
+		CHECK_EQ(page[i], 0);
 }

@@ -116,6 +116,26 @@ CASE(synchronous_hang_is_etimedout, "devx-abi 4", SOFT, "A synchronous command w
 	CHECK_EQ(nop(r.ctx), 0);
 }
 
+CASE(late_commands_change_nothing, "odx_soft_fault(3)", SOFT,
+     "A command that would be answered after its timeout is not executed: a create leaves nothing behind, and what a destroy "
+     "should end can be destroyed later.")
+{
+	struct ibv_context *ctx = open_devx(soft("timeout=10ms"));
+	uint8_t in[HDR_SZ] = { 0 }, out[HDR_SZ];
+	struct mlx5dv_devx_obj *pd;
+	uint32_t id, next;
+
+	pd = alloc_pd(ctx, &id);
+	fault(ctx->device, "delay=1s");
+	set_opcode(in, PRM_OP_ALLOC_PD);
+	refuse(ctx, in, sizeof(in), out, sizeof(out), ETIMEDOUT);
+	CHECK_EQ(mlx5dv_devx_obj_destroy(pd), ETIMEDOUT);
+	fault(ctx->device, "clear");
+	alloc_pd(ctx, &next);
+	CHECK_EQ(next, id + 1);
+	CHECK_EQ(destroy(pd), 0);
+}
+
 CASE(stalled_slots_are_eagain_until_cleared, "devx-abi 5", SOFT,
      "Timed out commands complete in descending order; with every slot stalled, submits, calls, creates and destroys give "
      "EAGAIN until late answers heal it.")
