@@ -200,6 +200,22 @@ CASE(calls_after_removal, "devx-abi 5", SOFT, "After a removal calls give EIO, a
 	CHECK_EQ(close_context(r.ctx), 0);
 }
 
+CASE(close_after_removal_ends_every_handle, "deviations 17", SOFT,
+     "Closing a context of a removed device ends what the program left, though the device no longer takes it back.")
+{
+	static char memory[64];
+	struct ibv_device *dev = soft("");
+	struct ibv_context *ctx = open_devx(dev);
+	struct ibv_pd *pd = ibv_alloc_pd(ctx);
+	struct ibv_mr *mr = ibv_reg_mr(pd, memory, sizeof(memory), 0);
+
+	CHECK(mr);
+	CHECK_EQ(odx_soft_remove(dev), 0);
+	CHECK_EQ(ibv_dereg_mr(mr), 0); /* the device, which was not told, still has it, and the PD in use */
+	CHECK_EQ(close_context(ctx), 0);
+	CHECK_EQ(ibv_dealloc_pd(pd), ENOENT);
+}
+
 CASE(quirks_timeout_is_a_zero_record, "devx-abi 5", SOFT,
      "With quirks=kernel, a command without an answer completes with an outbox of zeros.")
 {

@@ -151,19 +151,23 @@ fail:
 	return NULL;
 }
 
-/* Newest first; what others still refer to goes in a later pass. */
+/*
+ * Newest first; what others still refer to goes in a later pass. A device that was removed has nothing to say; and what it does not
+ * give back the program loses too, as with the kernel.
+ */
 static void destroy_children(struct soft_context *ctx)
 {
+	bool progress = !atomic_load(&ctx->dev->removed), last;
 	struct soft_child *c, *older;
-	bool progress = true;
 
-	while (ctx->newest && progress) {
+	while (ctx->newest) {
+		last = !progress;
 		progress = false;
 		for (c = ctx->newest; c; c = older) {
 			uint8_t out[PRM_HDR_SZ];
 
 			older = c->older;
-			if (c->kind != SOFT_OBJ_HANDLE && c->kind != SOFT_UMEM_HANDLE &&
+			if (!last && c->kind != SOFT_OBJ_HANDLE && c->kind != SOFT_UMEM_HANDLE &&
 			    soft_driver_command(ctx->dev, c->destroy, sizeof(c->destroy), out, sizeof(out)))
 				continue;
 			soft_child_drop(ctx, c);
