@@ -12,7 +12,7 @@
 #define PATH_MAX_LEN 256u
 
 /* "$2.cqn", "$1.capability.cmd_hca_cap.log_max_cq": a field of the second step's outbox. */
-static bool reference(const char *text, uint64_t *value, const struct answer *answers, unsigned int n)
+static bool answered(const char *text, uint64_t *value, const struct answer *answers, unsigned int n)
 {
 	const char *dot = strchr(text, '.'), *bad = text;
 	const struct prm_layout *l, *in;
@@ -40,7 +40,7 @@ static bool reference(const char *text, uint64_t *value, const struct answer *an
 	if (!strncmp(dot + 1, PRM_OBJECT ".", 4) && prm_what_object(&a->what)) {
 		l = prm_what_object(&a->what);
 		dot += 4;
-		b = prm_in(a->box + PRM_HDR_SZ, a->len > PRM_HDR_SZ ? a->len - PRM_HDR_SZ : 0);
+		b = a->len > PRM_HDR_SZ ? prm_in(a->box + PRM_HDR_SZ, a->len - PRM_HDR_SZ) : prm_in(NULL, 0);
 	} else {
 		b = prm_in(a->box, a->len);
 	}
@@ -54,6 +54,28 @@ static bool reference(const char *text, uint64_t *value, const struct answer *an
 	if (b.bad)
 		devx_error("\"%s\": the outbox of step %" PRIu64 " is too short", text, step);
 	return !b.bad;
+}
+
+/* With "<<8" behind it: an mkey is its index and 8 bits more. */
+static bool reference(const char *text, uint64_t *value, const struct answer *answers, unsigned int n)
+{
+	const char *shift = strstr(text, "<<");
+	char word[PATH_MAX_LEN];
+	uint64_t bits = 0;
+
+	snprintf(word, sizeof(word), "%.*s", shift ? (int)(shift - text) : (int)strlen(text), text);
+	if (shift && (!box_number(shift + 2, &bits) || bits > 63)) {
+		devx_error("\"%s\": behind << stands a number of bits, 0 to 63", text);
+		return false;
+	}
+	if (!answered(word, value, answers, n))
+		return false;
+	if (bits && *value >> (64 - bits)) {
+		devx_error("\"%s\": 0x%" PRIx64 " does not fit 64 bits then", text, *value);
+		return false;
+	}
+	*value <<= bits;
+	return true;
 }
 
 bool build_number(const char *text, uint64_t *value, const struct answer *answers, unsigned int n)
@@ -131,7 +153,8 @@ static bool set_bytes(struct prm_box *b, const struct prm_place *p, const char *
 		prm_set(b, p->bit + n * 8, 8, (uint64_t)(digit(at[0]) << 4 | digit(at[1])));
 	}
 	*set = n;
-	if (p->width > 64 && n != room) {
+	/* Short ones such as GIDs are told whole; long ones may be a list of few things, and zeros. */
+	if (p->width > 64 && n != room && (p->width <= 512 || !n)) {
 		devx_error("%s takes %u bytes, not %u", p->field->name, room, n);
 		return false;
 	}

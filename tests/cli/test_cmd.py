@@ -69,6 +69,24 @@ class Cmd(DevxTest):
         self.assertEqual(len(self.steps(*CQ, ":", "ALLOC_PD", ":", *qp, *attach, *detach)), 10)
         self.steps(*CQ, ":", "ALLOC_PD", ":", *qp, *attach, *detach[:4], *detach[:4], code=FAILED)
 
+    def test_reference_with_a_shift(self):
+        """An mkey is its index and a byte of the program's own."""
+        mkc = "memory_key_mkey_entry."
+        mkey = ("CREATE_MKEY", mkc + "access_mode_1_0=MTT", mkc + "lw=1", mkc + "lr=1", mkc + "pd=$2.pd", mkc + "qpn=0xffffff",
+                mkc + "len=8192", mkc + "log_page_size=12", mkc + "translations_octword_size=1", "translations_octword_actual_size=1",
+                "mkey_umem_id=$1.umem_id", ":")
+        queue = [f"obj.virtio_q_context.{word}" for word in (
+            "pd=$2.pd", "virtio_q_type=SPLIT", "event_mode=NO_MSIX", "queue_size=16", "umem_1_id=$1.umem_id", "umem_1_size=65536",
+            "umem_2_id=$1.umem_id", "umem_2_size=65536", "umem_3_id=$1.umem_id", "umem_3_size=65536")]
+        chain = ("UMEM", "size=65536", ":", "ALLOC_PD", ":", *mkey, "CREATE_GENERAL_OBJECT", "obj_type=VIRTIO_NET_Q", *queue)
+        mkey = "obj.virtio_q_context.virtio_q_mkey=$3.mkey_index"
+        self.assertEqual(self.steps(*chain, mkey + "<<8")[3]["status"], "OK")
+        self.steps(*chain, mkey, code=FAILED)
+        for text in ("<<", "<<64", "<<x", "<<-1", "<<8<<8"):
+            self.devx("cmd", *chain, mkey + text, code=USAGE)
+        self.assertEqual(self.steps("CREATE_GENERAL_OBJECT", "obj_type=MODIFY_HDR_PATTERN", "obj.pattern_length=1",
+                                    "obj.pattern_data=100a000800000040")[0]["status"], "OK")
+
     def test_dry_run(self):
         out, _ = self.devx("cmd", "--dry-run", "CREATE_MKEY", "memory_key_mkey_entry.access_mode_1_0=KLMS",
                            "memory_key_mkey_entry.lw=1", "translations_octword_actual_size=1", "klm_pas_mtt=1,2,0x3")
