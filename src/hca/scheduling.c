@@ -36,13 +36,14 @@ static enum syn check_element(struct gen_change *c)
 	struct prm_box attr = PRM_SUB(&ctx, scheduling_context, element_attributes);
 	uint64_t type = PRM_GET(&ctx, scheduling_context, element_type);
 	uint32_t parent = (uint32_t)PRM_GET(&ctx, scheduling_context, parent_element_id);
+	uint64_t tsar = PRM_GET(&attr, tsar_element, tsar_type); /* may be more than the capability has bits */
 
 	/* The e-switch is its manager's, which this function is not. */
 	if (PRM_GET(&c->next, sched_elem, scheduling_hierarchy) != NIC)
 		return SYN_SCHED_HIERARCHY;
 	if (type > RATE_LIMIT || !(HCA_CAP(c->h, QOS, qos_cap, nic_element_type) >> type & 1))
 		return SYN_SCHED_TYPE;
-	if (type == TSAR && !(HCA_CAP(c->h, QOS, qos_cap, nic_tsar_type) >> PRM_GET(&attr, tsar_element, tsar_type) & 1))
+	if (type == TSAR && (tsar >= 16 || !(HCA_CAP(c->h, QOS, qos_cap, nic_tsar_type) >> tsar & 1)))
 		return SYN_SCHED_TSAR;
 	if (PRM_GET(&ctx, scheduling_context, bw_share) > HCA_CAP(c->h, QOS, qos_cap, max_tsar_bw_share))
 		return SYN_SCHED_SHARE;

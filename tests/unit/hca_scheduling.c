@@ -79,6 +79,7 @@ static void a_tree(void **state)
 
 static void create_refused(void **state)
 {
+	static const uint8_t no_tsars[] = { 3, 15, 16, 64, 65, 255 };
 	struct dev *d = *state;
 	uint16_t uid = new_uid(d);
 	uint32_t root = new_element(d, uid, TSAR, 0), leaf = new_element(d, uid, QUEUE_GROUP, root);
@@ -103,10 +104,12 @@ static void create_refused(void **state)
 	ctx = element_cmd(&c, uid, TSAR, 0);
 	PRM_SET(&ctx, scheduling_context, bw_share, 101);
 	cmd_refused(d, &c, SYN_SCHED_SHARE);
-	ctx = element_cmd(&c, uid, TSAR, 0);
-	attr = PRM_SUB(&ctx, scheduling_context, element_attributes);
-	PRM_SET(&attr, tsar_element, tsar_type, 3);
-	cmd_refused(d, &c, SYN_SCHED_TSAR);
+	for (size_t i = 0; i < sizeof(no_tsars) / sizeof(no_tsars[0]); i++) {
+		ctx = element_cmd(&c, uid, TSAR, 0);
+		attr = PRM_SUB(&ctx, scheduling_context, element_attributes);
+		PRM_SET(&attr, tsar_element, tsar_type, no_tsars[i]);
+		cmd_refused(d, &c, SYN_SCHED_TSAR);
+	}
 }
 
 static struct prm_box modify_cmd(struct cmd *c, uint16_t uid, uint32_t id, uint32_t mask)
