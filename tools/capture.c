@@ -14,6 +14,7 @@ bool capture_open(struct capture *c, const char *path)
 	struct stat st;
 	FILE *f;
 	const char *link;
+	int first;
 
 	memset(c, 0, sizeof(*c));
 	c->name = path && strcmp(path, "-") ? path : "standard input";
@@ -28,9 +29,9 @@ bool capture_open(struct capture *c, const char *path)
 		c->size = (uint64_t)st.st_size;
 	if (S_ISDIR(st.st_mode))
 		snprintf(err, sizeof(err), "is a directory");
-	else if (S_ISREG(st.st_mode) && !st.st_size)
-		snprintf(err, sizeof(err), "the file is empty: not even a capture's header is there");
-	else
+	else if ((first = getc(f)) == EOF) /* a pipe too, of a tcpdump that could not begin */
+		snprintf(err, sizeof(err), "%s", ferror(f) ? strerror(errno) : "it is empty: not even a capture's header is there");
+	else if (ungetc(first, f) == first)
 		c->pcap = pcap_fopen_offline(f, err);
 	if (!c->pcap) {
 		devx_error("%s: %s", c->name, err);

@@ -33,6 +33,7 @@ class Captures(DevxTest):
 
     def test_empty_file(self):
         self.refused(self.write(b""), "empty")
+        self.assertIn("empty", self.devx("counters", code=INPUT)[1])  # /dev/null
 
     def test_no_capture(self):
         self.refused(self.write(b"This is no capture at all, whatever its name says.\n" * 9), "unknown file format")
