@@ -354,6 +354,19 @@ static const char *why(const struct step *s, int err)
 		" (the id is not that of an object of this kind from a step before)";
 }
 
+/* As many counters as the query asks for; every other list has some room. */
+static size_t default_outlen(const struct inbox *in)
+{
+	struct prm_box b = prm_in(in->p, in->len);
+	uint64_t n = PRM_GET(&b, query_flow_counter_in, num_of_counters);
+	size_t len;
+
+	if (in->what.opcode != PRM_OP_QUERY_FLOW_COUNTER)
+		return build_outlen(&in->what);
+	len = PRM_SZ(query_flow_counter_out) + (n ? n : 1) * PRM_SZ(traffic_counter);
+	return len < PRM_BOX_MAX ? len : PRM_BOX_MAX;
+}
+
 static bool run_command(struct cmd *c, struct step *s, struct answer *a)
 {
 	size_t outlen;
@@ -366,7 +379,7 @@ static bool run_command(struct cmd *c, struct step *s, struct answer *a)
 		show(c, &c->in.what, c->in.p, c->in.len);
 		return true;
 	}
-	outlen = c->outlen ? c->outlen : build_outlen(&c->in.what);
+	outlen = c->outlen ? c->outlen : default_outlen(&c->in);
 	s->out = calloc(1, outlen);
 	if (!s->out) {
 		devx_error("out of memory");
