@@ -203,6 +203,19 @@ static void left_behind(int what)
 	CHECK_EQ(close_context(ctx), 0);
 }
 
+/* The first one lets a real device say that it makes none. */
+static void one_buffer(int what)
+{
+	const struct rcp_cmd *cmd = &recipes[what]->create;
+	struct kit *k = kit_on(context());
+	uint8_t *box = zeroed(KIT_BOX);
+	uint32_t id;
+
+	CHECK_EQ(destroy(make(k, what, &id)), 0);
+	rcp_fill(cmd, &k->env, 0, k->made[what]++, box);
+	CHECK_EQ(destroy(own(mlx5dv_devx_obj_create(k->ctx, box, cmd->inlen, box, cmd->outlen), end_obj)), 0);
+}
+
 static bool has_parents(const struct recipe *r)
 {
 	unsigned int at = 0;
@@ -226,6 +239,8 @@ static const struct {
 	{ "TYPE_is_named_by_its_id", "devx-abi 4", "A command on a TYPE that names another one gives EINVAL.", ANY, false, other_id },
 	{ "TYPE_is_destroyed_by_its_own_command", "devx-abi 4",
 	  "The command that destroys a TYPE is made of the one that created it; refused, the object stays.", SOFT, false, destroys },
+	{ "TYPE_takes_one_buffer_for_both_boxes", "devx-abi 3",
+	  "The outbox of a TYPE's create may lie where its inbox is; the TYPE is destroyed as any other.", ANY, false, one_buffer },
 	{ "TYPE_keeps_what_it_uses", "devx-abi 4",
 	  "What a TYPE refers to is not destroyed before it: BAD_RES_STATE, which is EINVAL.", OURS, true, parents_stay },
 	{ "TYPE_takes_nothing_of_another_context", "devx-abi 4",

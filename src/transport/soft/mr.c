@@ -52,7 +52,7 @@ static int alloc_pd(struct soft_context *ctx, struct soft_pd *pd)
 	if (!err)
 		err = soft_status(out);
 	pd->pdn = (uint32_t)PRM_GET(&o, alloc_pd_out, pd);
-	rules_created(in, sizeof(in), out, sizeof(out), pd->child.destroy);
+	rules_created(rules_creates(in, sizeof(in), pd->child.destroy), out, sizeof(out), pd->child.destroy);
 	rules_stamp_uid(pd->child.destroy, ctx->uid);
 	return err;
 }
@@ -178,7 +178,7 @@ static int create_mkey(struct soft_context *ctx, struct soft_mr *mr, uint64_t io
 		err = soft_status(out);
 	mr->ibv.handle = (uint32_t)PRM_GET(&o, create_mkey_out, mkey_index);
 	mr->ibv.lkey = mr->ibv.rkey = mr->ibv.handle << 8 | tag;
-	rules_created(in, sizeof(in), out, sizeof(out), mr->child.destroy);
+	rules_created(rules_creates(in, sizeof(in), mr->child.destroy), out, sizeof(out), mr->child.destroy);
 	rules_stamp_uid(mr->child.destroy, ctx->uid);
 	return err;
 }

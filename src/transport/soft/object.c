@@ -199,6 +199,8 @@ struct mlx5dv_devx_obj *soft_obj_create(struct ibv_context *ibv, const void *in,
 	obj = slab_alloc(&soft_objs); /* first: after the command there must be nothing that can fail */
 	if (!obj)
 		return NULL;
+	obj->key = rules_creates(in, inlen, obj->child.destroy);
+	obj->n_ids = rules_span(in);
 	err = soft_command(ctx->dev, ctx->uid, in, inlen, out, outlen);
 	if (!err && soft_status(out))
 		err = EREMOTEIO;
@@ -206,8 +208,7 @@ struct mlx5dv_devx_obj *soft_obj_create(struct ibv_context *ibv, const void *in,
 		slab_free(&soft_objs, obj);
 		return fail(err);
 	}
-	obj->key = rules_created(in, inlen, out, outlen, obj->child.destroy);
-	obj->n_ids = rules_span(in);
+	obj->key = rules_created(obj->key, out, outlen, obj->child.destroy);
 	rules_stamp_uid(obj->child.destroy, ctx->uid);
 	obj->child.kind = SOFT_OBJ;
 	obj->subs.first = NULL;

@@ -95,12 +95,12 @@ static void copy_fields(const struct prm_layout *from, struct prm_box *in, const
 	}
 }
 
-uint64_t rules_created(const uint8_t *in, size_t inlen, const uint8_t *out, size_t outlen, uint8_t destroy[RULES_DESTROY_MAX])
+uint64_t rules_creates(const uint8_t *in, size_t inlen, uint8_t destroy[RULES_DESTROY_MAX])
 {
 	const struct prm_command *c = prm_command(opcode_of(in)), *end = prm_command(c->other);
 	struct prm_box b = prm_in(in, inlen), d = prm_out(destroy, RULES_DESTROY_MAX);
 	uint32_t type = c->value == PRM_OP_CREATE_GENERAL_OBJECT ? op_mod(in) : 0;
-	uint32_t id = c->id_in_inbox ? field(in, inlen, c->id_bit, c->id_width) : field(out, outlen, c->id_bit, c->id_width);
+	uint32_t id = c->id_in_inbox ? field(in, inlen, c->id_bit, c->id_width) : 0;
 
 	memset(destroy, 0, RULES_DESTROY_MAX);
 	copy_fields(&prm_layouts[c->in], &b, &prm_layouts[end->in], &d);
@@ -108,6 +108,19 @@ uint64_t rules_created(const uint8_t *in, size_t inlen, const uint8_t *out, size
 	PRM_SET(&d, general_obj_in_cmd_hdr, obj_type, type);
 	prm_set(&d, end->id_bit, end->id_width, id);
 	return ((uint64_t)c->value | (uint64_t)type << 16) << 32 | id;
+}
+
+uint64_t rules_created(uint64_t key, const uint8_t *out, size_t outlen, uint8_t destroy[RULES_DESTROY_MAX])
+{
+	const struct prm_command *c = prm_command((uint16_t)(key >> 32)), *end = prm_command(c->other);
+	struct prm_box d = prm_out(destroy, RULES_DESTROY_MAX);
+	uint32_t id;
+
+	if (c->id_in_inbox)
+		return key;
+	id = field(out, outlen, c->id_bit, c->id_width);
+	prm_set(&d, end->id_bit, end->id_width, id);
+	return key | id;
 }
 
 bool rules_id_inside(const uint8_t *in, size_t inlen)

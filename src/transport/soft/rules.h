@@ -14,8 +14,12 @@
 bool rules_is_general(const uint8_t *in);
 bool rules_is_create(const uint8_t *in);
 #define RULES_DESTROY_MAX 64u /* as the kernel's: the longest is that of a flow table entry */
-/* After a successful create: its key, and the inbox that will destroy the object. */
-uint64_t rules_created(const uint8_t *in, size_t inlen, const uint8_t *out, size_t outlen, uint8_t destroy[RULES_DESTROY_MAX]);
+/*
+ * The object's key, and the inbox that will destroy it, as far as the inbox that creates tells: asked before the command, because
+ * a program may have the outbox in the same place. After a successful create the outbox tells the rest.
+ */
+uint64_t rules_creates(const uint8_t *in, size_t inlen, uint8_t destroy[RULES_DESTROY_MAX]);
+uint64_t rules_created(uint64_t key, const uint8_t *out, size_t outlen, uint8_t destroy[RULES_DESTROY_MAX]);
 /* Is the opcode a query (or a modify), and does the inbox name the object of that key? */
 bool rules_is_query(const uint8_t *in);
 bool rules_is_modify(const uint8_t *in);
