@@ -16,7 +16,7 @@
 
 #define PAGE 4096u
 #define EQE_BYTES 64u
-#define LOG_ANY_DEVICE 24u /* of entries: more no device has, and the memory need not be tried */
+#define LOG_ANY_DEVICE 22u /* of entries: more no profile has, and memory need not be filled for what is refused */
 
 struct slab soft_msis = SLAB_INIT(struct soft_msi, (size_t)1 << 24);
 struct slab soft_eqs = SLAB_INIT(struct soft_eq, (size_t)1 << 24);
