@@ -32,6 +32,7 @@ static unsigned char exported[256], query[32];
 static struct mlx5dv_devx_obj *first;
 static atomic_uint destroyed, gone;
 static unsigned char pages[THREADS][4096];
+static struct mlx5dv_devx_obj *second, *common; /* common: second, imported */
 static struct mlx5dv_devx_event_channel *channel; /* subscribed to first */
 static struct mlx5dv_devx_msi_vector *vector;
 static struct mlx5dv_devx_eq *eq;
@@ -89,6 +90,19 @@ static void shared_object(void)
 	}
 }
 
+/* One handle, destroyed by some and given up by others at once: it ends once. */
+static void shared_handle(uint64_t me)
+{
+	int err;
+
+	if (me % 2) {
+		mlx5dv_devx_obj_unimport(common);
+		return;
+	}
+	err = mlx5dv_devx_obj_destroy(common);
+	CHECK(err == 0 || err == ENOENT || err == EBUSY);
+}
+
 /* Of all who destroy the queue, one does. */
 static void shared_eq(void)
 {
@@ -104,6 +118,8 @@ static void *thread(void *arg)
 
 	for (unsigned int i = 0; i < ROUNDS; i++) {
 		pthread_barrier_wait(&barrier);
+		shared_handle(me);
+		pthread_barrier_wait(&barrier); /* its memory may be another one's from here on */
 		if (me == i % THREADS)
 			mlx5dv_devx_destroy_event_channel(channel); /* while the object goes */
 		shared_object();
@@ -126,6 +142,26 @@ static void new_object(void)
 	query[1] = 0x3b; /* QUERY_FLOW_COUNTER */
 	memcpy(query + 28, out + 8, 4);
 	CHECK(mlx5dv_devx_obj_export(first, exported) == 0);
+}
+
+static void new_common(void)
+{
+	unsigned char in[16] = { 0x08, 0x00 }, out[16], bytes[256]; /* ALLOC_PD */
+
+	second = mlx5dv_devx_obj_create(ctx, in, sizeof(in), out, sizeof(out));
+	CHECK(second);
+	CHECK(mlx5dv_devx_obj_export(second, bytes) == 0);
+	common = mlx5dv_devx_obj_import(ctx, bytes);
+	CHECK(common);
+}
+
+static void end_common(void)
+{
+	int err = mlx5dv_devx_obj_destroy(second);
+
+	CHECK(err == 0 || err == ENOENT);
+	if (err)
+		mlx5dv_devx_obj_unimport(second);
 }
 
 static void subscribe(void)
@@ -164,14 +200,16 @@ int main(void)
 		CHECK(pthread_create(&threads[i], NULL, thread, (void *)i) == 0);
 	for (unsigned int i = 0; i < ROUNDS; i++) {
 		new_object();
+		new_common();
 		subscribe();
 		new_eq();
-		pthread_barrier_wait(&barrier);
-		pthread_barrier_wait(&barrier);
+		for (unsigned int step = 0; step < 3; step++)
+			pthread_barrier_wait(&barrier);
 		CHECK(atomic_load(&destroyed) == i + 1);
 		CHECK(atomic_load(&gone) == (i + 1) * (THREADS - 1));
 		CHECK(atomic_load(&eq_destroyed) == i + 1);
 		mlx5dv_devx_obj_unimport(first);
+		end_common();
 	}
 	for (unsigned int i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);

@@ -73,7 +73,7 @@ void soft_child_end(struct soft_context *ctx, struct soft_child *handle, struct 
 		__atomic_store_n(&real->kind, real->kind == SOFT_OBJ ? SOFT_OBJ_HANDLE : SOFT_UMEM_HANDLE, __ATOMIC_RELAXED);
 		__atomic_store_n(&real->gone, true, __ATOMIC_RELAXED);
 	}
-	if (handle != real) {
+	if (handle != real && handle->serial) { /* another thread may have given it up meanwhile */
 		soft_child_unlink(ctx, handle);
 		soft_child_bury(ctx->dev, handle);
 	}
