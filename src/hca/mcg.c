@@ -24,6 +24,16 @@ struct mcg_table {
 
 #define FIRST_BUCKETS 64u
 
+/* Begins with a cache line. */
+static struct group **new_buckets(size_t n)
+{
+	struct group **b = aligned_alloc(64, n * sizeof(*b));
+
+	if (b)
+		memset(b, 0, n * sizeof(*b));
+	return b;
+}
+
 struct mcg_table *mcg_new(uint64_t key)
 {
 	struct mcg_table *t = calloc(1, sizeof(*t));
@@ -32,7 +42,7 @@ struct mcg_table *mcg_new(uint64_t key)
 		return NULL;
 	t->key = key;
 	t->n_buckets = FIRST_BUCKETS;
-	t->buckets = calloc(t->n_buckets, sizeof(*t->buckets));
+	t->buckets = new_buckets(t->n_buckets);
 	if (t->buckets)
 		return t;
 	free(t);
@@ -60,12 +70,17 @@ static uint64_t mix(uint64_t z)
 	return z ^ z >> 31;
 }
 
+/* Buckets of one cache line, for gids that differ in the last bits only: programs count groups up. */
+#define NEAR_BITS 3u
+#define NEAR ((1u << NEAR_BITS) - 1)
+
 static struct group **bucket(const struct mcg_table *t, const uint8_t *gid)
 {
 	struct prm_box b = prm_in(gid, GID_LEN);
-	uint64_t hash = mix(mix(t->key ^ prm_get(&b, 0, 64)) ^ prm_get(&b, 64, 64));
+	uint64_t low = prm_get(&b, 64, 64);
+	uint64_t hash = mix(mix(t->key ^ prm_get(&b, 0, 64)) ^ low >> NEAR_BITS);
 
-	return &t->buckets[hash & (t->n_buckets - 1)];
+	return &t->buckets[(hash << NEAR_BITS | (low & NEAR)) & (t->n_buckets - 1)];
 }
 
 /* The place of the pointer to the group; to NULL when there is no such group. */
@@ -91,7 +106,7 @@ static struct attachment **find_attachment(struct group *g, const struct hca_obj
 /* Twice the buckets; without memory it stays as it is. */
 static void grow(struct mcg_table *t)
 {
-	struct mcg_table big = { calloc(2 * (size_t)t->n_buckets, sizeof(*big.buckets)), 2 * t->n_buckets, t->n_groups, t->key };
+	struct mcg_table big = { new_buckets(2 * (size_t)t->n_buckets), 2 * t->n_buckets, t->n_groups, t->key };
 
 	if (!big.buckets)
 		return;
