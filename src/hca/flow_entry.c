@@ -264,20 +264,15 @@ void flow_entry_fini(struct hca_obj *obj)
 	free(e->value);
 }
 
-/* A new entry, in no group yet. NULL: why. */
-static struct flow_entry *new_entry(struct hca *h, struct call *c, struct flow_group *g, uint32_t n_links, enum syn *why)
+/* A new entry, in no group yet, which owns value. NULL: why. */
+static struct flow_entry *new_entry(struct hca *h, struct call *c, struct flow_group *g, struct sparse *value,
+				    uint32_t n_links, enum syn *why)
 {
-	struct prm_box ctx = PRM_SUB(&c->in, set_fte_in, flow_context), value = PRM_SUB(&ctx, flow_context, match_value);
-	struct sparse *s = sparse_new(h->steer, value.p, (unsigned int)__builtin_popcountll(g->used));
-	struct flow_entry *e;
+	struct flow_entry *e = (struct flow_entry *)obj_new_links(h, OBJ_FLOW_ENTRY, c->uid, n_links, why);
 
-	*why = SYN_NO_MEMORY;
-	e = s ? (struct flow_entry *)obj_new_links(h, OBJ_FLOW_ENTRY, c->uid, n_links, why) : NULL;
-	if (!e) {
-		free(s);
+	if (!e)
 		return NULL;
-	}
-	e->value = s;
+	e->value = value;
 	e->group = g;
 	e->index = (uint32_t)PRM_GET(&c->in, set_fte_in, flow_index);
 	e->room = n_links + 1;
@@ -287,23 +282,34 @@ static struct flow_entry *new_entry(struct hca *h, struct call *c, struct flow_g
 static enum syn create_entry(struct hca *h, struct call *c, const struct flow_table *t, struct flow_group *g,
 			     struct flow_entry **slot)
 {
+	struct prm_box ctx = PRM_SUB(&c->in, set_fte_in, flow_context), match = PRM_SUB(&ctx, flow_context, match_value);
 	struct hca_obj *links[LINKS_MAX];
-	struct fte_actions *actions;
-	struct flow_entry *e;
+	struct fte_actions *actions = NULL;
+	struct flow_entry *e = NULL;
+	struct sparse *value;
+	const uint64_t *key;
+	uint64_t hash;
 	struct wish w;
 	uint32_t n;
 	enum syn syn = read_wish(c, NULL, SET_ALL, &w);
 
-	if (syn == SYN_OK)
-		syn = make_actions(h, c, t, &w, &actions, links, &n);
 	if (syn != SYN_OK)
 		return syn;
-	e = new_entry(h, c, g, n, &syn);
+	value = sparse_new(h->steer, match.p, (unsigned int)__builtin_popcountll(g->used));
+	if (!value)
+		return SYN_NO_MEMORY;
+	hash = flow_value_key(h->steer, g, value, &key); /* its bucket is on the way into the cache while the rest is looked up */
+	syn = make_actions(h, c, t, &w, &actions, links, &n);
+	if (syn == SYN_OK)
+		e = new_entry(h, c, g, value, n, &syn);
 	if (!e) {
 		free(actions);
+		free(value);
 		return syn;
 	}
 	e->actions = actions;
+	e->key = key;
+	e->hash = hash;
 	if (!flow_entry_insert(h->steer, e)) {
 		obj_free(h, &e->obj);
 		return SYN_NO_MEMORY;

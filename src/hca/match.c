@@ -208,12 +208,28 @@ static void grow(struct steer *s, struct flow_group *g)
 	g->n_buckets = n;
 }
 
+uint64_t flow_value_key(const struct steer *s, const struct flow_group *g, struct sparse *value, const uint64_t **out)
+{
+	uint64_t *key = &value->word[__builtin_popcountll(value->present)], hash;
+	unsigned int n = 0, i = 0;
+
+	for (uint64_t left = g->mask->present; left; left &= left - 1, i++) {
+		unsigned int at = (unsigned int)__builtin_ctzll(left);
+
+		if (g->used >> at & 1)
+			key[n++] = word_of(value, at) & g->mask->word[i];
+	}
+	*out = key;
+	hash = hash_of(s, key, n);
+	if (g->buckets)
+		__builtin_prefetch(&g->buckets[hash & (g->n_buckets - 1)], 1);
+	return hash;
+}
+
 bool flow_entry_insert(struct steer *s, struct flow_entry *e)
 {
 	struct flow_group *g = e->group;
-	unsigned int n = 0, i = 0;
-	uint64_t *key = &e->value->word[__builtin_popcountll(e->value->present)];
-	struct wanted w;
+	struct wanted w = wanted_of(e);
 
 	if (!g->buckets) {
 		g->buckets = calloc(BUCKETS_FIRST, sizeof(*g->buckets));
@@ -221,16 +237,8 @@ bool flow_entry_insert(struct steer *s, struct flow_entry *e)
 			return false;
 		g->n_buckets = BUCKETS_FIRST;
 	}
-	for (uint64_t left = g->mask->present; left; left &= left - 1, i++) {
-		unsigned int at = (unsigned int)__builtin_ctzll(left);
-
-		if (g->used >> at & 1)
-			key[n++] = word_of(e->value, at) & g->mask->word[i];
-	}
-	e->key = key;
-	e->hash = hash_of(s, key, n);
-	w = wanted_of(e);
-	if (g->n_entries >= g->n_buckets)
+	/* Most buckets stay empty: of many entries, each one that is met on the way is a miss of the caches. */
+	if (4 * (uint64_t)g->n_entries >= g->n_buckets)
 		grow(s, g);
 	tree_insert(&g->buckets[e->hash & (g->n_buckets - 1)], &e->node, entry_cmp, &w, &s->seed);
 	g->n_entries++;

@@ -154,7 +154,9 @@ void flow_group_insert(struct steer *s, struct flow_group *g);
 void flow_group_remove(struct flow_group *g);
 /* The place of an index; NULL: no memory (make) or nothing there yet. */
 struct flow_entry **flow_entry_slot(struct flow_group *g, uint32_t index, bool make);
-bool flow_entry_insert(struct steer *s, struct flow_entry *e); /* false: no memory */
+/* The words of a match value that the group's mask selects, written behind the value's own; their hash. */
+uint64_t flow_value_key(const struct steer *s, const struct flow_group *g, struct sparse *value, const uint64_t **key);
+bool flow_entry_insert(struct steer *s, struct flow_entry *e); /* key and hash are set; false: no memory */
 void flow_entry_remove(struct flow_entry *e);
 /* The entry of the lowest index that matches; NULL: none. */
 struct flow_entry *flow_group_match(const struct steer *s, const struct flow_group *g, const struct image *image);
