@@ -2,6 +2,8 @@
 /* Event queues of the program, and the MSI vectors that tell of them. */
 #include "conf.h"
 
+#include <sys/mman.h>
+
 enum { PORT_CHANGE = 0x9, PORT_DOWN = 1, PORT_ACTIVE = 4 }; /* Linux, include/linux/mlx5/device.h */
 #define LOG_EQES 4
 
@@ -177,6 +179,19 @@ CASE(full_queue_gets_nothing_more, "mlx5dv_devx_create_eq(3)", SOFT,
 	CHECK_EQ(n, 1u << LOG_EQES);
 	for (uint32_t i = 0; i < 1u << LOG_EQES; i++)
 		CHECK_EQ(GET((uint8_t *)q.eq->vaddr + i * SZ(eqe), eqe, event_sub_type), i & 1 ? PORT_ACTIVE : PORT_DOWN);
+}
+
+CASE(doorbell_page_may_be_unmapped, "mlx5dv_devx_create_eq(3)", SOFT,
+     "A program that unmapped the page of its doorbells has told nothing: the queue fills up, and nobody gets a signal.")
+{
+	struct queue q = queue();
+	uint64_t n = 0;
+
+	CHECK_EQ(munmap(q.uar->base_addr, 4096), 0);
+	for (uint32_t i = 0; i < (1u << LOG_EQES) + 5; i++)
+		CHECK_EQ(odx_soft_port(q.dev, 1, i & 1), 0);
+	CHECK_EQ(read(q.msi->fd, &n, sizeof(n)), sizeof(n));
+	CHECK_EQ(n, 1u << LOG_EQES);
 }
 
 static void cq_inbox(void *in, struct ibv_context *ctx, uint32_t eqn)

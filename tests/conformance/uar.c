@@ -5,6 +5,7 @@
 #include <infiniband/mlx5_api.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #define PAGE 4096u
@@ -305,6 +306,25 @@ CASE(left_registers_go_with_their_context, "devx-abi 4", ANY, "Registers that ar
 			disown(uar(ctx, MLX5DV_UAR_ALLOC_TYPE_NC));
 		CHECK_EQ(close_context(ctx), 0);
 	}
+}
+
+CASE(number_of_another_file_is_let_alone, "deviations 20", SOFT,
+     "When the program closed cmd_fd and its number is another file's, that is neither written nor closed: EBADF.")
+{
+	struct ibv_context *ctx = open_devx(soft(""));
+	int number = ctx->cmd_fd, file = memfd_create("other", MFD_CLOEXEC);
+	struct stat before, after;
+
+	CHECK(file >= 0);
+	CHECK_EQ(dup2(file, number), number);
+	CHECK_EQ(fstat(file, &before), 0);
+	CHECK_NULL(mlx5dv_devx_alloc_uar(ctx, NC_DEDICATED), EBADF);
+	CHECK_EQ(close_context(ctx), 0);
+	CHECK_EQ(fstat(number, &after), 0);
+	CHECK_EQ(after.st_ino, before.st_ino);
+	CHECK_EQ(after.st_size, 0);
+	close(number);
+	close(file);
 }
 
 CASE(null_arguments, "deviations 3", OURS, "Freeing NULL does nothing; any other NULL gives EINVAL.")

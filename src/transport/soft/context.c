@@ -51,13 +51,13 @@ static void destroy_uctx(struct soft_device *dev, uint16_t uid)
 
 static int open_fds(struct ibv_context *ibv)
 {
-	int err = soft_uar_open(&ibv->cmd_fd);
+	int err = soft_uar_open(soft_ctx(ibv));
 
 	if (err)
 		return err;
 	err = soft_async_open(soft_ctx(ibv));
 	if (err)
-		close(ibv->cmd_fd);
+		soft_uar_close_fd(soft_ctx(ibv));
 	else
 		ibv->async_fd = soft_ctx(ibv)->async.q.fd;
 	return err;
@@ -140,7 +140,7 @@ struct ibv_context *soft_open(struct ibv_device *ibv)
 leave:
 	leave_device(dev);
 close_fds:
-	close(ctx->verbs.context.cmd_fd);
+	soft_uar_close_fd(ctx);
 	fdq_destroy(&ctx->async.q);
 free_ctx:
 	slab_free(&soft_contexts, ctx);
@@ -194,7 +194,7 @@ int soft_close(struct ibv_context *ibv)
 	soft_uars_close(ctx);
 	destroy_uctx(dev, ctx->uid);
 	leave_device(dev);
-	close(ibv->cmd_fd);
+	soft_uar_close_fd(ctx);
 	pthread_mutex_destroy(&ctx->lock);
 	pthread_mutex_destroy(&ibv->mutex);
 	slab_free(&soft_contexts, ctx);

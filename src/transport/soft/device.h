@@ -132,6 +132,8 @@ struct soft_context {
 	struct fdq *queues;                      /* under the registry's lock */
 	struct soft_async async;                 /* verbs.context.async_fd is its descriptor */
 	struct soft_uar_pool uars;
+	dev_t cmd_dev;                           /* of the file behind cmd_fd: the program may close that, and its number come again */
+	ino_t cmd_ino;
 	struct soft_msi *msis;                   /* under the model's lock */
 	void *slab_link;
 };
@@ -387,7 +389,8 @@ struct mlx5dv_devx_umem *soft_umem_import(struct ibv_context *ctx, const void *d
 void soft_umem_unimport(struct mlx5dv_devx_umem *umem);
 
 /* --- uar.c: pages of doorbell registers, mapped from the memory behind the context's cmd_fd */
-int soft_uar_open(int *fd); /* 0 or an errno value */
+int soft_uar_open(struct soft_context *ctx);      /* the memory and its cmd_fd; 0 or an errno value */
+void soft_uar_close_fd(struct soft_context *ctx); /* unless the number is another file's by now */
 void soft_uars_init(struct soft_uar_pool *u);
 void soft_uars_close(struct soft_context *ctx);
 bool soft_owns_uar(const struct mlx5dv_devx_uar *uar);

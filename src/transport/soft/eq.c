@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "device.h"
@@ -57,9 +58,11 @@ uint32_t soft_doorbell(void *host, uint32_t eqn, uint32_t offset)
 	struct soft_eq *eq = ((struct soft_device *)host)->eqs[eqn];
 	uint32_t value = 0;
 	struct prm_box b = prm_in(&value, sizeof(value));
+	struct iovec to = { &value, sizeof(value) }, from = { eq ? eq->uar + offset : NULL, sizeof(value) };
 
+	/* The kernel copies: the program may have unmapped the page. */
 	if (eq && eq->uar)
-		value = __atomic_load_n((uint32_t *)(eq->uar + offset), __ATOMIC_ACQUIRE);
+		process_vm_readv(getpid(), &to, 1, &from, 1, 0);
 	return (uint32_t)prm_get(&b, 0, 32); /* big-endian, as the program wrote it */
 }
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "device.h"
@@ -39,17 +40,38 @@ struct soft_uar_page {
 struct slab soft_uars = SLAB_INIT(struct soft_uar, (size_t)1 << 27);
 
 /* Grows with the pages; never shrinks, so that no mapping can lose its memory. */
-int soft_uar_open(int *fd)
+int soft_uar_open(struct soft_context *ctx)
 {
-	*fd = memfd_create("opendevx", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	if (*fd < 0)
-		return errno;
-	if (!fcntl(*fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL))
-		return 0;
-	int err = errno;
+	int fd = memfd_create("opendevx", MFD_CLOEXEC | MFD_ALLOW_SEALING), err;
+	struct stat st;
 
-	close(*fd);
-	return err;
+	if (fd < 0)
+		return errno;
+	if (fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) || fstat(fd, &st)) {
+		err = errno;
+		close(fd);
+		return err;
+	}
+	ctx->verbs.context.cmd_fd = fd;
+	ctx->cmd_dev = st.st_dev;
+	ctx->cmd_ino = st.st_ino;
+	return 0;
+}
+
+/* 0; EBADF: it is another file's, or nobody's; else what fstat says. */
+static int check_fd(const struct soft_context *ctx)
+{
+	struct stat st;
+
+	if (fstat(ctx->verbs.context.cmd_fd, &st))
+		return errno;
+	return st.st_dev == ctx->cmd_dev && st.st_ino == ctx->cmd_ino ? 0 : EBADF;
+}
+
+void soft_uar_close_fd(struct soft_context *ctx)
+{
+	if (check_fd(ctx) != EBADF)
+		close(ctx->verbs.context.cmd_fd);
 }
 
 void soft_uars_init(struct soft_uar_pool *u)
@@ -92,10 +114,13 @@ static void free_registers(struct soft_uar_page *p)
 }
 
 /* A file may not grow past RLIMIT_FSIZE: the kernel would send SIGXFSZ. */
-static int map_page(int fd, struct soft_uar_page *p)
+static int map_page(struct soft_context *ctx, struct soft_uar_page *p)
 {
+	int fd = ctx->verbs.context.cmd_fd, err = check_fd(ctx);
 	struct rlimit limit;
 
+	if (err)
+		return err;
 	if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur < (rlim_t)p->offset + UAR_PAGE)
 		return ENOMEM;
 	if (lseek(fd, 0, SEEK_END) < p->offset + (off_t)UAR_PAGE && ftruncate(fd, p->offset + UAR_PAGE))
@@ -161,7 +186,7 @@ static int add_page(struct soft_context *ctx, bool nc)
 	if (!add_registers(ctx, p, nc))
 		goto free;
 	p->offset = (off_t)u->n_pages * UAR_PAGE;
-	err = map_page(ctx->verbs.context.cmd_fd, p);
+	err = map_page(ctx, p);
 	if (err)
 		goto free;
 	err = alloc_command(ctx, &p->id);
