@@ -84,7 +84,7 @@ export ASAN_OPTIONS=detect_leaks=1:abort_on_error=1 UBSAN_OPTIONS=halt_on_error=
 # die_after_fork: a test opens a device of its own in a fork child.
 export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:die_after_fork=0
 
-# What does not depend on the compiler runs once plain and once under ASan. Sanitizers want little optimisation, or compiling
+# What does not depend on the compiler runs plain and under ASan only. Sanitizers want little optimisation, or compiling
 # takes longer than the tests.
 portable="--suite unit --suite conformance --suite matrix --suite torture --suite abi --suite examples"
 sanitizer="--buildtype=debug -Doptimization=1 -Db_lundef=false"

@@ -222,7 +222,7 @@ int devx_decode(int argc, char **argv)
 	uint8_t *box = malloc(PRM_BOX_MAX);
 	const char *name;
 	char *input;
-	size_t len;
+	size_t len = 0;
 	int code = DEVX_USAGE;
 
 	if (!box || !o.syndromes) {
