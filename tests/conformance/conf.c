@@ -456,3 +456,10 @@ int getter_end(struct getter *g, uint64_t *wr_id)
 		*wr_id = g->rec.wr_id;
 	return g->err;
 }
+
+const struct status_errno status_errnos[N_STATUS_ERRNOS] = {
+	{ 0x1, EIO },	  { 0x2, EINVAL },  { 0x3, EINVAL }, { 0x4, EIO },    { 0x5, EINVAL },	{ 0x6, EBUSY },
+	{ 0x7, EAGAIN },  { 0x8, ENOMEM },  { 0x9, EINVAL }, { 0xa, EINVAL }, { 0xf, EAGAIN },	{ 0x10, EINVAL },
+	{ 0x30, EINVAL }, { 0x40, EINVAL }, { 0x50, EIO },   { 0x51, EIO },   { 0xb, EIO },	{ 0x11, EIO },
+	{ 0x7f, EIO },	  { 0xff, EIO },
+};

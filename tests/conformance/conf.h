@@ -169,4 +169,11 @@ struct getter {
 struct getter *getter_start(struct mlx5dv_devx_cmd_comp *comp);
 int getter_end(struct getter *g, uint64_t *wr_id); /* joins; wr_id may be NULL */
 
+/* What a call without an outbox makes of a command's status; devx-abi 4. */
+#define N_STATUS_ERRNOS 20u
+extern const struct status_errno {
+	uint8_t status;
+	int err;
+} status_errnos[N_STATUS_ERRNOS];
+
 #endif

@@ -205,24 +205,15 @@ CASE(failed_query_and_modify_are_eremoteio_with_outbox, "devx-abi 4", SOFT,
 CASE(failed_destroy_maps_the_status, "devx-abi 4", SOFT,
      "A destroy that the device refuses gives the errno of its status, and the object stays usable.")
 {
-	static const struct {
-		uint8_t status;
-		int err;
-	} map[] = {
-		{ 0x1, EIO },	  { 0x2, EINVAL },  { 0x3, EINVAL }, { 0x4, EIO },    { 0x5, EINVAL },	{ 0x6, EBUSY },
-		{ 0x7, EAGAIN },  { 0x8, ENOMEM },  { 0x9, EINVAL }, { 0xa, EINVAL }, { 0xf, EAGAIN },	{ 0x10, EINVAL },
-		{ 0x30, EINVAL }, { 0x40, EINVAL }, { 0x50, EIO },   { 0x51, EIO },   { 0xb, EIO },	{ 0x11, EIO },
-		{ 0x7f, EIO },	  { 0xff, EIO },
-	};
 	struct rig r = rig_soft("");
 	uint32_t id;
 	struct mlx5dv_devx_obj *obj = counters(r.ctx, 0, &id);
 	uint8_t out[COUNTERS_OUT(1)];
 
-	for (size_t i = 0; i < N_OF(map); i++) {
-		NOTE("status 0x%x", map[i].status);
-		fault(r.dev, "opcode=0x93a nth=1 status=0x%x", map[i].status);
-		CHECK_EQ(destroy(obj), map[i].err);
+	for (size_t i = 0; i < N_STATUS_ERRNOS; i++) {
+		NOTE("status 0x%x", status_errnos[i].status);
+		fault(r.dev, "opcode=0x93a nth=1 status=0x%x", status_errnos[i].status);
+		CHECK_EQ(destroy(obj), status_errnos[i].err);
 		CHECK_EQ(query_counters(obj, id, 1, out, sizeof(out)), 0);
 	}
 	CHECK_EQ(destroy(obj), 0);

@@ -218,22 +218,14 @@ CASE(failed_dereg_maps_the_status_and_may_be_repeated, "devx-abi 4", SOFT,
 CASE(failed_reg_maps_the_status, "devx-abi 7", SOFT,
      "A registration that the device refuses gives NULL and the errno of its status.")
 {
-	static const struct {
-		uint8_t status;
-		int err;
-	} map[] = {
-		{ 0x1, EIO },	  { 0x2, EINVAL },  { 0x3, EINVAL }, { 0x4, EIO },    { 0x5, EINVAL },	{ 0x6, EBUSY },
-		{ 0x7, EAGAIN },  { 0x8, ENOMEM },  { 0x9, EINVAL }, { 0xa, EINVAL }, { 0xf, EAGAIN },	{ 0x10, EINVAL },
-		{ 0x30, EINVAL }, { 0x40, EINVAL }, { 0x50, EIO },   { 0x51, EIO },   { 0xb, EIO },	{ 0xff, EIO },
-	};
 	struct ibv_device *dev = soft("");
 	struct ibv_context *ctx = open_devx(dev);
 	uint8_t *mem = pages();
 
-	for (size_t i = 0; i < N_OF(map); i++) {
-		NOTE("status 0x%x", map[i].status);
-		fault(dev, "opcode=0xa08 nth=1 status=0x%x", map[i].status);
-		CHECK_EQ(try_reg(ctx, mem, PAGE, IBV_ACCESS_LOCAL_WRITE), map[i].err);
+	for (size_t i = 0; i < N_STATUS_ERRNOS; i++) {
+		NOTE("status 0x%x", status_errnos[i].status);
+		fault(dev, "opcode=0xa08 nth=1 status=0x%x", status_errnos[i].status);
+		CHECK_EQ(try_reg(ctx, mem, PAGE, IBV_ACCESS_LOCAL_WRITE), status_errnos[i].err);
 	}
 	CHECK_EQ(try_reg(ctx, mem, PAGE, IBV_ACCESS_LOCAL_WRITE), 0);
 }
