@@ -175,7 +175,13 @@ def write_data(path, layouts, opcodes, enums):
             bit, width, inbox = place or (0, 0, 0)
             c.write(f'\t{{ 0x{v:x}, 0x{value.get(other, 0):x}, "{name}", PRM_CALL_{call.upper()}, {int(inbox)}, {width}, '
                     f'{bit}, {index.get(box_in, -1)}, {index.get(box_out, -1)} }},\n')
-        c.write(f"}};\nconst unsigned int prm_n_opcodes = {len(opcodes)};\n")
+        c.write(f"}};\nconst unsigned int prm_n_opcodes = {len(opcodes)};\n\n")
+        if len(opcodes) > 255 or opcodes[-1][0] >= 0x1000:
+            sys.exit(f"{sys.argv[2]}: more opcodes, or larger ones, than prm_opcode_at has room for")
+        c.write("const uint8_t prm_opcode_at[0x1000] = {\n")
+        for i, row in enumerate(opcodes):
+            c.write(f"\t[0x{row[0]:x}] = {i + 1},\n")
+        c.write("};\n")
 
 
 def read_all(layouts_path, opcodes_path, enums_path):

@@ -83,21 +83,12 @@ const struct prm_layout *prm_layout(const char *name)
 	return NULL;
 }
 
+/* On the way of every command, and more than once: no search. */
 const struct prm_command *prm_command(uint16_t opcode)
 {
-	unsigned int low = 0, high = prm_n_opcodes;
+	unsigned int at = opcode < sizeof(prm_opcode_at) ? prm_opcode_at[opcode] : 0;
 
-	while (low < high) {
-		unsigned int mid = (low + high) / 2;
-
-		if (prm_opcodes[mid].value == opcode)
-			return &prm_opcodes[mid];
-		if (prm_opcodes[mid].value < opcode)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return NULL;
+	return at ? &prm_opcodes[at - 1] : NULL;
 }
 
 const char *prm_opcode_name(uint16_t opcode)

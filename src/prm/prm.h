@@ -80,6 +80,7 @@ extern const struct prm_enum prm_enums[]; /* by enum prm_enum_index */
 extern const unsigned int prm_n_enums;
 extern const struct prm_command prm_opcodes[];
 extern const unsigned int prm_n_opcodes;
+extern const uint8_t prm_opcode_at[0x1000]; /* by opcode: its place in prm_opcodes and 1; 0: unknown */
 
 /* Command status in an outbox. Linux, include/linux/mlx5/device.h. */
 enum prm_status {
