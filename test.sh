@@ -85,8 +85,8 @@ export ASAN_OPTIONS=detect_leaks=1:abort_on_error=1 UBSAN_OPTIONS=halt_on_error=
 export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:die_after_fork=0
 
 # What does not depend on the compiler runs plain and under ASan only. Sanitizers want little optimisation, or compiling
-# takes longer than the tests. The matrix has one thread: TSan has nothing to say of it;
-# and a third of the commands in torture takes it as long as all of them take the others.
+# takes longer than the tests. The matrix has one thread: TSan has nothing to say of it; and with a third of the torture's
+# commands it takes as long as the others with all.
 threads="--suite unit --suite conformance --suite torture --suite abi --suite examples"
 sanitizer="--buildtype=debug -Doptimization=1 -Db_lundef=false"
 suite gcc gcc "--buildtype=debugoptimized"
