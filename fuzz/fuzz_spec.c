@@ -7,14 +7,14 @@
 
 static void spec(const char *text)
 {
-	struct soft_spec a, b;
-	char first[SOFT_SPEC_MAX], second[SOFT_SPEC_MAX];
+	struct spec a, b;
+	char first[SPEC_MAX], second[SPEC_MAX];
 
-	if (soft_spec_parse(text, "fuzz", &a) != SPEC_OK)
+	if (spec_parse(text, "fuzz", &a) != SPEC_OK)
 		return;
-	FUZZ_CHECK(soft_spec_print(&a, first, sizeof(first)) < sizeof(first));
-	FUZZ_CHECK(soft_spec_parse(first, "fuzz", &b) == SPEC_OK);
-	FUZZ_CHECK(soft_spec_print(&b, second, sizeof(second)) < sizeof(second));
+	FUZZ_CHECK(spec_print(&a, first, sizeof(first)) < sizeof(first));
+	FUZZ_CHECK(spec_parse(first, "fuzz", &b) == SPEC_OK);
+	FUZZ_CHECK(spec_print(&b, second, sizeof(second)) < sizeof(second));
 	FUZZ_CHECK(!strcmp(first, second));
 	FUZZ_CHECK(a.hca.profile < HCA_N_PROFILES);
 	FUZZ_CHECK(a.hca.latency == b.hca.latency && a.hca.jitter == b.hca.jitter && a.hca.timeout == b.hca.timeout);
@@ -29,7 +29,7 @@ static void rule(const char *text)
 	bool clear = false;
 
 	memset(&f, 0, sizeof(f));
-	if (soft_rule_parse(text, &f, &clear) && !clear)
+	if (spec_rule_parse(text, &f, &clear) && !clear)
 		FUZZ_CHECK(f.kind <= HCA_FAULT_DELAY && f.delay < HCA_DELAY_MAX);
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Event queues of programs. The device writes EQEs into memory that the create command lists, and has the owner bit of each
- * pass over the queue differ from the last one's. What a program has consumed it writes into its UAR: nobody tells the device
- * of a write there, so it looks when a queue seems full. Each EQE interrupts, armed or not: a program is woken too often rather
- * than not at all.
+ * pass over the queue differ from the last one's. What a program has consumed it writes into its UAR. Where nobody tells the
+ * device of a write there it looks when a queue seems full, and each EQE interrupts, armed or not: a program is woken too often
+ * rather than not at all. Where it is told (hca_doorbell()), an armed queue interrupts once.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,8 @@
 #define EQE_TAIL 4u /* signature and owner: written last */
 
 /* Doorbells in the UAR page, each eqn << 24 | consumer index: one that arms, one that does not. rdma-core, mlx5_vfio.h. */
-static const uint32_t doorbells[] = { 0x40, 0x48 };
+#define DOORBELL_ARM 0x40u
+static const uint32_t doorbells[] = { DOORBELL_ARM, 0x48 };
 #define CONSUMER_MASK 0xffffffu
 
 static uint32_t entries(const struct eq *eq)
@@ -86,13 +87,43 @@ void eq_fini(struct hca_obj *obj)
 	free(((struct eq *)obj)->pages);
 }
 
+static uint32_t uar_page(struct eq *eq)
+{
+	struct prm_box eqc = prm_out(eq->eqc, sizeof(eq->eqc));
+
+	return (uint32_t)PRM_GET(&eqc, eqc, uar_page);
+}
+
+static void interrupt(struct hca *h, struct eq *eq)
+{
+	struct prm_box eqc = prm_out(eq->eqc, sizeof(eq->eqc));
+
+	h->ops.interrupt(h->host, eq->obj.id, (uint32_t)PRM_GET(&eqc, eqc, intr));
+}
+
+/* The doorbell's value: eqn << 24 | consumer index. An armed queue that has more than was consumed interrupts at once. */
+void hca_doorbell(struct hca *h, uint32_t page, uint32_t offset, uint32_t value)
+{
+	struct eq *eq = (struct eq *)obj_in_entry(obj_peek(h, OBJ_EQ, value >> 24));
+
+	if (!eq || uar_page(eq) != page || (offset != doorbells[0] && offset != doorbells[1]))
+		return;
+	if (((value - eq->consumed) & CONSUMER_MASK) <= eq->produced - eq->consumed)
+		eq->consumed += (value - eq->consumed) & CONSUMER_MASK;
+	if (offset != DOORBELL_ARM)
+		return;
+	eq->armed = eq->produced == eq->consumed;
+	if (!eq->armed)
+		interrupt(h, eq);
+}
+
 /* Takes over what the program wrote as its consumer index; values that cannot be are passed over. */
 static bool look(struct hca *h, struct eq *eq)
 {
 	bool hidden = false;
 
 	for (size_t i = 0; i < sizeof(doorbells) / sizeof(doorbells[0]); i++) {
-		uint32_t value = h->ops.doorbell(h->host, eq->obj.id, doorbells[i]);
+		uint32_t value = h->ops.doorbell(h->host, eq->obj.id, uar_page(eq), doorbells[i]);
 		uint32_t step = (value - eq->consumed) & CONSUMER_MASK;
 
 		if (value >> 24 != eq->obj.id)
@@ -114,6 +145,8 @@ static bool has_room(struct hca *h, struct eq *eq)
 
 	if (eq->produced - eq->consumed < entries(eq))
 		return true;
+	if (h->cfg.told)
+		return PRM_GET(&eqc, eqc, oi);
 	hidden = look(h, eq);
 	if (eq->produced - eq->consumed < entries(eq))
 		return true;
@@ -152,7 +185,9 @@ void eq_event(struct hca *h, struct hca_obj *obj, const uint8_t *event)
 	}
 	eq->produced++;
 	PRM_SET(&eqc, eqc, producer_counter, eq->produced & CONSUMER_MASK);
-	h->ops.interrupt(h->host, eq->obj.id);
+	if (!h->cfg.told || eq->armed)
+		interrupt(h, eq);
+	eq->armed = false;
 }
 
 void eqs_event(struct hca *h, const struct hca_event *ev, uint16_t uid)
@@ -161,9 +196,28 @@ void eqs_event(struct hca *h, const struct hca_event *ev, uint16_t uid)
 		struct hca_obj *obj = obj_in_entry(obj_peek(h, OBJ_EQ, id));
 		struct eq *eq = (struct eq *)obj;
 
-		if (obj && (!ev->affiliated || obj->uid == uid) && eq->events[ev->type / 64] >> ev->type % 64 & 1)
+		/* A driver hears what concerns its programs too, and tells them. */
+		if (obj && (!ev->affiliated || obj->uid == uid || (h->cfg.bare && !obj->uid)) && eq->events[ev->type / 64] >> ev->type % 64 & 1)
 			eq_event(h, obj, ev->eqe);
 	}
+}
+
+bool hca_commands_done(struct hca *h, uint32_t slots)
+{
+	struct hca_event ev;
+	struct prm_box data = event_new(&ev, EVENT_CMD, 0);
+	bool told = false;
+
+	PRM_SET(&data, cmd_inter_comp_event, command_completion_vector, slots);
+	for (uint32_t id = EQN_FIRST; h->tables[OBJ_EQ].count && id <= EQN_LAST; id++) {
+		struct hca_obj *obj = obj_in_entry(obj_peek(h, OBJ_EQ, id));
+
+		if (obj && !obj->uid && ((struct eq *)obj)->events[0] >> EVENT_CMD & 1) {
+			eq_event(h, obj, ev.eqe);
+			told = true;
+		}
+	}
+	return told;
 }
 
 static enum syn query_eq(struct hca *h, struct call *c)
@@ -180,7 +234,7 @@ static enum syn query_eq(struct hca *h, struct call *c)
 
 bool hca_eqn(struct hca *h, uint32_t vector, uint32_t *eqn)
 {
-	if (vector >= HCA_EQS)
+	if (vector >= HCA_EQS || h->cfg.bare)
 		return false;
 	*eqn = HCA_FIRST_EQN + vector;
 	return true;
@@ -189,9 +243,11 @@ bool hca_eqn(struct hca *h, uint32_t vector, uint32_t *eqn)
 enum syn eq_find(struct hca *h, uint16_t uid, uint32_t eqn, struct hca_obj **eq)
 {
 	*eq = NULL;
-	if (eqn >= HCA_FIRST_EQN && eqn - HCA_FIRST_EQN < HCA_EQS)
+	if (!h->cfg.bare && eqn >= HCA_FIRST_EQN && eqn - HCA_FIRST_EQN < HCA_EQS)
 		return SYN_OK;
 	*eq = obj_find(h, OBJ_EQ, eqn, uid);
+	if (!*eq && h->cfg.bare)
+		*eq = obj_find(h, OBJ_EQ, eqn, 0);
 	return *eq ? SYN_OK : SYN_CQ_EQN;
 }
 

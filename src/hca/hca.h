@@ -27,6 +27,11 @@ struct hca_config {
 	uint64_t guid;     /* of the node and its port */
 	bool reorder;      /* completions of what executes at one time come in random order */
 	bool strict;       /* set bits that no layout defines are refused */
+	/*
+	 * A PCI function's: nothing is set up, a driver initialises it by commands and is uid 0, and event queues exist only as it
+	 * creates them. told: each write to an EQ's doorbell is reported by hca_doorbell(), so that arming is known exactly.
+	 */
+	bool bare, told;
 };
 
 enum hca_end {
@@ -81,6 +86,9 @@ void hca_hold(struct hca *h, uint64_t now);
 void hca_release(struct hca *h, uint32_t n, uint64_t now);
 void hca_remove(struct hca *h);
 
+/* The same answer as a failed command: outbox of zeros with a status and a syndrome. */
+void hca_fail(uint8_t *out, uint32_t outlen, uint8_t status, uint32_t syndrome);
+
 struct hca_fault {
 	bool any_opcode;
 	uint16_t opcode;
@@ -92,6 +100,8 @@ struct hca_fault {
 };
 
 bool hca_fault_add(struct hca *h, const struct hca_fault *fault); /* false: no memory */
+/* For embedders that keep slots and time themselves: counts the command in every rule, and tells the one that fires. */
+bool hca_fault_match(struct hca *h, uint16_t opcode, struct hca_fault *fired);
 void hca_fault_clear(struct hca *h, uint64_t now);
 
 /* False: no such counter, of whatever uid. */
@@ -136,6 +146,13 @@ bool hca_packet(struct hca *h, const void *frame, size_t len, uint32_t port, str
 #define HCA_FIRST_EQN 1u
 #define HCA_VECTORS 64u /* MSI vectors; the first HCA_EQS are the driver's, the others are for EQs of programs */
 bool hca_eqn(struct hca *h, uint32_t vector, uint32_t *eqn);
+
+/*
+ * Of a bare one. A write of value (in the host's order) to an EQ's doorbell, at an offset of a UAR page; and the driver's
+ * commands in these slots are done: an EQE tells it, if there is a command EQ. False: there is none, and the driver polls.
+ */
+void hca_doorbell(struct hca *h, uint32_t uar_page, uint32_t offset, uint32_t value);
+bool hca_commands_done(struct hca *h, uint32_t slots);
 
 const char *hca_profile_name(enum hca_profile p); /* "cx5", "cx6dx", "cx7", "bf3" */
 

@@ -23,9 +23,9 @@ struct hca_host {
 
 	/* None of these may call the model. */
 	void (*event)(void *host, const struct hca_event *ev);
-	/* Event queues of programs: an EQE was written; and what stands at an offset of the UAR page that the queue names. */
-	void (*interrupt)(void *host, uint32_t eqn);
-	uint32_t (*doorbell)(void *host, uint32_t eqn, uint32_t offset);
+	/* Event queues: an EQE was written; and what stands at an offset of the UAR page that the queue names. */
+	void (*interrupt)(void *host, uint32_t eqn, uint32_t vector);
+	uint32_t (*doorbell)(void *host, uint32_t eqn, uint32_t uar_page, uint32_t offset);
 };
 
 #endif

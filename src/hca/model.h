@@ -205,7 +205,5 @@ uint64_t hca_random(struct hca *h);
 
 /* Executes one command; in and out do not overlap. out is written whole. */
 void hca_run(struct hca *h, const uint8_t *in, uint32_t inlen, uint8_t *out, uint32_t outlen);
-/* An outbox that says only status and syndrome. */
-void hca_fail(uint8_t *out, uint32_t outlen, uint8_t status, uint32_t syndrome);
 
 #endif

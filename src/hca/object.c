@@ -58,7 +58,8 @@ struct hca_obj *obj_find_in_space(struct hca *h, enum obj_type type, uint32_t id
 {
 	struct hca_obj *obj = obj_in_entry(obj_peek(h, type, id));
 
-	return obj && obj->uid == uid ? obj : NULL;
+	/* A driver acts for its programs: Linux registers memory of one with uid 0 in a PD of the program's uid. */
+	return obj && (obj->uid == uid || (!uid && h->cfg.bare)) ? obj : NULL;
 }
 
 struct hca_obj *obj_find(struct hca *h, enum obj_type type, uint32_t id, uint16_t uid)

@@ -425,6 +425,15 @@ void hca_remove(struct hca *h)
 		end(s, pop(&s->pending), HCA_ABORTED);
 }
 
+bool hca_fault_match(struct hca *h, uint16_t opcode, struct hca_fault *fired)
+{
+	const struct hca_fault *f = faults_match(&h->sched->faults, opcode);
+
+	if (f)
+		*fired = *f;
+	return f;
+}
+
 bool hca_fault_add(struct hca *h, const struct hca_fault *fault)
 {
 	return faults_add(&h->sched->faults, fault);

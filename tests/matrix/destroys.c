@@ -32,11 +32,11 @@ static void no_event(void *host_, const struct hca_event *ev)
 {
 }
 
-static void no_interrupt(void *host_, uint32_t eqn)
+static void no_interrupt(void *host_, uint32_t eqn, uint32_t vector)
 {
 }
 
-static uint32_t no_doorbell(void *host_, uint32_t eqn, uint32_t offset)
+static uint32_t no_doorbell(void *host_, uint32_t eqn, uint32_t uar_page, uint32_t offset)
 {
 	return 0;
 }

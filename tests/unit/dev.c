@@ -90,7 +90,7 @@ static void host_event(void *host, const struct hca_event *ev)
 	d->n_events++;
 }
 
-static void host_interrupt(void *host, uint32_t eqn)
+static void host_interrupt(void *host, uint32_t eqn, uint32_t vector)
 {
 	struct dev *d = host;
 
@@ -98,7 +98,7 @@ static void host_interrupt(void *host, uint32_t eqn)
 	d->n_interrupts++;
 }
 
-static uint32_t host_doorbell(void *host, uint32_t eqn, uint32_t offset)
+static uint32_t host_doorbell(void *host, uint32_t eqn, uint32_t uar_page, uint32_t offset)
 {
 	struct dev *d = host;
 

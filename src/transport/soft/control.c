@@ -79,7 +79,7 @@ ODX_EXPORT int odx_soft_fault(struct ibv_device *ibv, const char *rule)
 	bool clear;
 	int err;
 
-	if (!ibv || !rule || !soft_rule_parse(rule, &fault, &clear))
+	if (!ibv || !rule || !spec_rule_parse(rule, &fault, &clear))
 		return EINVAL;
 	dev = enter(ibv, &err);
 	if (!dev)
@@ -192,7 +192,7 @@ ODX_EXPORT int odx_soft_event(struct ibv_device *ibv, struct mlx5dv_devx_obj *ob
 
 ODX_EXPORT int odx_soft_spec(struct ibv_device *ibv, char *buf, size_t len)
 {
-	char text[SOFT_SPEC_MAX];
+	char text[SPEC_MAX];
 	struct soft_device *dev;
 	size_t n;
 	int err;
@@ -202,7 +202,7 @@ ODX_EXPORT int odx_soft_spec(struct ibv_device *ibv, char *buf, size_t len)
 	dev = soft_device_get(ibv, &err);
 	if (!dev)
 		return err;
-	n = soft_spec_print(&dev->spec, text, sizeof(text));
+	n = spec_print(&dev->spec, text, sizeof(text));
 	soft_device_put(dev);
 	if (n >= len)
 		return ENOSPC;

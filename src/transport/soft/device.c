@@ -23,7 +23,7 @@ static bool env_read;
 static struct soft_device *env_device;
 static bool env_beside_real;        /* asked for: also when there is a real one */
 
-static struct soft_device *device_new(const struct soft_spec *spec, unsigned int index)
+static struct soft_device *device_new(const struct spec *spec, unsigned int index)
 {
 	struct soft_device *dev = calloc(1, sizeof(*dev)), **end;
 	struct soft_handle *h = dev ? slab_alloc(&soft_handles) : NULL;
@@ -137,12 +137,12 @@ struct soft_device *soft_device_get(struct ibv_device *ibv, int *err)
 static void read_environment(void)
 {
 	const char *text = secure_getenv("OPENDEVX_SOFT");
-	struct soft_spec spec;
+	struct spec spec;
 
 	if (env_read || soft_fork_init())
 		return;
 	env_read = true;
-	if (soft_spec_parse(text ? text : "", "OPENDEVX_SOFT", &spec) != SPEC_OK)
+	if (spec_parse(text ? text : "", "OPENDEVX_SOFT", &spec) != SPEC_OK)
 		return;
 	env_device = device_new(&spec, 0);
 	if (!env_device) {
@@ -216,7 +216,7 @@ uint64_t soft_device_guid(struct ibv_device *ibv)
 ODX_EXPORT struct ibv_device *odx_soft_create(const char *text)
 {
 	struct soft_device *dev = NULL;
-	struct soft_spec spec;
+	struct spec spec;
 	enum spec_result r;
 	int err;
 
@@ -224,7 +224,7 @@ ODX_EXPORT struct ibv_device *odx_soft_create(const char *text)
 		errno = EINVAL;
 		return NULL;
 	}
-	r = soft_spec_parse(text, "odx_soft_create", &spec);
+	r = spec_parse(text, "odx_soft_create", &spec);
 	if (r != SPEC_OK) {
 		errno = r == SPEC_OFF ? ENODEV : EINVAL;
 		return NULL;

@@ -62,7 +62,7 @@ struct soft_async {
 struct soft_device {
 	struct soft_device *next;     /* in the registry's list, oldest first */
 	struct soft_handle *handle;
-	struct soft_spec spec;
+	struct spec spec;
 	unsigned int fork_gen;        /* of the process that made it */
 	uint64_t guid;
 	bool nobody_asked;            /* appeared by itself: its first open is announced */
@@ -360,8 +360,8 @@ void soft_eq_bury(struct soft_device *dev, struct soft_eq *eq);
 bool soft_eq_is(struct soft_context *ctx, uint32_t eqn); /* is it an event queue of this context? */
 void soft_eventfd_signal(int fd); /* one that is full is full of news already, and writing to it would block: it is left alone */
 /* Of the model's host; its lock is held. */
-void soft_interrupt(void *host, uint32_t eqn);
-uint32_t soft_doorbell(void *host, uint32_t eqn, uint32_t offset);
+void soft_interrupt(void *host, uint32_t eqn, uint32_t vector);
+uint32_t soft_doorbell(void *host, uint32_t eqn, uint32_t uar_page, uint32_t offset);
 
 /* --- async.c */
 int soft_async_open(struct soft_context *ctx); /* 0 or an errno value; fdq_destroy() ends it */

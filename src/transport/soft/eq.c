@@ -45,7 +45,7 @@ void soft_eventfd_signal(int fd)
 
 /* --- What the model asks for; its lock is held. */
 
-void soft_interrupt(void *host, uint32_t eqn)
+void soft_interrupt(void *host, uint32_t eqn, uint32_t vector)
 {
 	struct soft_eq *eq = ((struct soft_device *)host)->eqs[eqn];
 
@@ -53,7 +53,7 @@ void soft_interrupt(void *host, uint32_t eqn)
 		soft_eventfd_signal(eq->msi->fd);
 }
 
-uint32_t soft_doorbell(void *host, uint32_t eqn, uint32_t offset)
+uint32_t soft_doorbell(void *host, uint32_t eqn, uint32_t uar_page, uint32_t offset)
 {
 	struct soft_eq *eq = ((struct soft_device *)host)->eqs[eqn];
 	uint32_t value = 0;

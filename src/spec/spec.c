@@ -145,7 +145,7 @@ static bool value_is(const struct word *w, const char *want)
 	return w->value_len == strlen(want) && !memcmp(w->value, want, w->value_len);
 }
 
-static bool take(enum key k, const struct word *w, struct soft_spec *s)
+static bool take(enum key k, const struct word *w, struct spec *s)
 {
 	switch (k) {
 	case K_PROFILE:
@@ -181,7 +181,7 @@ static int find_key(const struct word *w)
 	return -1;
 }
 
-static bool parse_words(const struct text *t, struct soft_spec *s)
+static bool parse_words(const struct text *t, struct spec *s)
 {
 	const struct word *timing = NULL;
 	struct word words[K_N];
@@ -213,11 +213,11 @@ static bool parse_words(const struct text *t, struct soft_spec *s)
 	return true;
 }
 
-enum spec_result soft_spec_parse(const char *text, const char *where, struct soft_spec *spec)
+enum spec_result spec_parse(const char *text, const char *where, struct spec *spec)
 {
 	const struct text t = { text, where };
 
-	*spec = (struct soft_spec){
+	*spec = (struct spec){
 		.hca = { .profile = HCA_CX6DX, .timeout = UINT64_C(60) * 1000000000, .seed = 1 },
 	};
 	if (!strcmp(text, "off"))
@@ -239,7 +239,7 @@ static const char *time_text(uint64_t ns, char buf[32])
 	return buf;
 }
 
-size_t soft_spec_print(const struct soft_spec *s, char *buf, size_t len)
+size_t spec_print(const struct spec *s, char *buf, size_t len)
 {
 	char timing[96] = "", a[32], b[32];
 
@@ -296,7 +296,7 @@ static bool rule_word(const struct text *t, const struct word *w, struct rule_wo
 	return true;
 }
 
-bool soft_rule_parse(const char *text, struct hca_fault *fault, bool *clear)
+bool spec_rule_parse(const char *text, struct hca_fault *fault, bool *clear)
 {
 	const struct text t = { text, "fault rule" };
 	struct rule_words seen = { false };
