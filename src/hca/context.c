@@ -17,7 +17,7 @@ static enum syn follow(struct hca *h, struct call *c, const struct ctx_ref *ref,
 	*to = NULL;
 	if (!id && ref->optional)
 		return SYN_OK;
-	*to = obj_find(h, ref->type, id, c->uid);
+	*to = obj_refer(h, ref->type, id, c->uid);
 	if (*to)
 		return SYN_OK;
 	return ref->missing ? ref->missing : obj_classes[ref->type].missing;
@@ -25,7 +25,7 @@ static enum syn follow(struct hca *h, struct call *c, const struct ctx_ref *ref,
 
 enum syn ctx_need(struct hca *h, struct call *c, enum obj_type type, uint32_t id, struct ctx_links *links)
 {
-	struct hca_obj *to = obj_find(h, type, id, c->uid);
+	struct hca_obj *to = obj_refer(h, type, id, c->uid);
 
 	if (!to)
 		return obj_classes[type].missing;

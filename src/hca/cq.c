@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Completion queues: their buffers and doorbell records lie in umems. Nothing completes on them in this model. */
+/* Completion queues. Nothing completes on them in this model. */
 #include <string.h>
 
 #include "events.h"
@@ -39,22 +39,6 @@ static enum syn cq_context_check(struct prm_box *ctx)
 	return SYN_OK;
 }
 
-enum syn queue_umem(struct hca *h, uint16_t uid, const struct queue_part *p, struct hca_obj **umem)
-{
-	struct hca_obj *u = umem_find(h, p->id, uid);
-
-	if (!p->valid)
-		return p->not_valid;
-	if (!u)
-		return SYN_UMEM;
-	if (p->offset > umem_size(u) || p->bytes > umem_size(u) - p->offset)
-		return p->range;
-	if (!umem_writable(u))
-		return p->read_only;
-	*umem = u;
-	return SYN_OK;
-}
-
 static enum syn create_cq(struct hca *h, struct call *c)
 {
 	struct prm_box ctx = PRM_SUB(&c->in, create_cq_in, cq_context);
@@ -64,6 +48,8 @@ static enum syn create_cq(struct hca *h, struct call *c)
 		.offset = PRM_GET(&c->in, create_cq_in, cq_umem_offset),
 		.bytes = (uint64_t)CQE_BYTES(PRM_GET(&ctx, cqc, cqe_sz)) << PRM_GET(&ctx, cqc, log_cq_size),
 		.not_valid = SYN_CQ_UMEM, .range = SYN_CQ_RANGE, .read_only = SYN_CQ_READ_ONLY,
+		.pages = { PRM_SZ(create_cq_in), (uint8_t)PRM_GET(&ctx, cqc, log_page_size), (uint8_t)PRM_GET(&ctx, cqc, page_offset),
+			   SYN_CQ_PAGES, SYN_CQ_PAGES, SYN_CQ_PAGE_ALIGN },
 	};
 	const struct queue_part dbr = {
 		.valid = PRM_GET(&ctx, cqc, dbr_umem_valid),
@@ -71,15 +57,16 @@ static enum syn create_cq(struct hca *h, struct call *c)
 		.offset = PRM_GET(&ctx, cqc, dbr_addr),
 		.bytes = DBR_BYTES,
 		.not_valid = SYN_CQ_DBR_UMEM, .range = SYN_CQ_DBR_RANGE, .read_only = SYN_CQ_DBR_READ_ONLY,
+		.pages = { .unaligned = SYN_CQ_DBR_ALIGN },
 	};
 	struct hca_obj *buf_umem, *dbr_umem, *uar, *eq;
 	struct cq *cq;
 	enum syn syn = cq_context_check(&ctx);
 
 	if (syn == SYN_OK)
-		syn = queue_umem(h, c->uid, &buf, &buf_umem);
+		syn = queue_place(h, c, &buf, &buf_umem);
 	if (syn == SYN_OK)
-		syn = queue_umem(h, c->uid, &dbr, &dbr_umem);
+		syn = queue_place(h, c, &dbr, &dbr_umem);
 	if (syn == SYN_OK)
 		syn = uar_find(h, c->uid, (uint32_t)PRM_GET(&ctx, cqc, uar_page), &uar);
 	if (syn == SYN_OK)

@@ -15,7 +15,7 @@ static const struct ctx_ref refs[] = {
 static enum syn check(struct hca *h, struct call *c, struct prm_box *ctx, struct ctx_links *links)
 {
 	uint64_t mtu = PRM_GET(ctx, dctc, mtu), port = PRM_GET(ctx, dctc, port);
-	struct hca_obj *srq = obj_find_in_space(h, OBJ_SRQ, (uint32_t)PRM_GET(ctx, dctc, srqn_xrqn), c->uid);
+	struct hca_obj *srq = obj_refer_in_space(h, OBJ_SRQ, (uint32_t)PRM_GET(ctx, dctc, srqn_xrqn), c->uid);
 
 	if (!srq)
 		return SYN_DCT_SRQ;

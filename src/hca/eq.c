@@ -245,9 +245,7 @@ enum syn eq_find(struct hca *h, uint16_t uid, uint32_t eqn, struct hca_obj **eq)
 	*eq = NULL;
 	if (!h->cfg.bare && eqn >= HCA_FIRST_EQN && eqn - HCA_FIRST_EQN < HCA_EQS)
 		return SYN_OK;
-	*eq = obj_find(h, OBJ_EQ, eqn, uid);
-	if (!*eq && h->cfg.bare)
-		*eq = obj_find(h, OBJ_EQ, eqn, 0);
+	*eq = obj_refer(h, OBJ_EQ, eqn, uid);
 	return *eq ? SYN_OK : SYN_CQ_EQN;
 }
 

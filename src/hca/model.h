@@ -151,8 +151,14 @@ extern const struct obj_class obj_classes[OBJ_N_TYPES];
 
 /* NULL: no such object for this uid. */
 struct hca_obj *obj_find(struct hca *h, enum obj_type type, uint32_t id, uint16_t uid);
-/* The same, of whatever type: any that shares the id space of this one. */
+/*
+ * For references. On a bare device a program's object may also name some kinds of the driver's: Linux gives queues of programs
+ * its own CQ, SRQ and XRC domain where the program has none (drivers/infiniband/hw/mlx5/{qp,srq}.c), and all completion EQs are its.
+ */
+struct hca_obj *obj_refer(struct hca *h, enum obj_type type, uint32_t id, uint16_t uid);
+/* As obj_find(), of whatever type: any that shares the id space of this one. */
 struct hca_obj *obj_find_in_space(struct hca *h, enum obj_type type, uint32_t id, uint16_t uid);
+struct hca_obj *obj_refer_in_space(struct hca *h, enum obj_type type, uint32_t id, uint16_t uid);
 /* A zeroed object with an id of its own. NULL with *why set: the type's limit, or no memory. */
 struct hca_obj *obj_new(struct hca *h, enum obj_type type, uint16_t uid, enum syn *why);
 /* With room for so many links more than the class's max_links: their number is the object's, not the type's. */

@@ -69,6 +69,25 @@ struct hca_obj *obj_find(struct hca *h, enum obj_type type, uint32_t id, uint16_
 	return obj && obj->type == type ? obj : NULL;
 }
 
+static bool lent(const struct hca_obj *obj)
+{
+	return obj->type == OBJ_CQ || obj->type == OBJ_XRCD || obj->type == OBJ_EQ || obj->type == OBJ_UAR || obj_space(obj->type) == OBJ_SRQ;
+}
+
+struct hca_obj *obj_refer_in_space(struct hca *h, enum obj_type type, uint32_t id, uint16_t uid)
+{
+	struct hca_obj *obj = obj_in_entry(obj_peek(h, type, id));
+
+	return obj && h->cfg.bare && !obj->uid && lent(obj) ? obj : obj_find_in_space(h, type, id, uid);
+}
+
+struct hca_obj *obj_refer(struct hca *h, enum obj_type type, uint32_t id, uint16_t uid)
+{
+	struct hca_obj *obj = obj_refer_in_space(h, type, id, uid);
+
+	return obj && obj->type == type ? obj : NULL;
+}
+
 #define CACHE_LINE 64u
 
 /* On a cache line of its own: among a million objects a command touches one, so it should cost one miss. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Queue pairs: creation over umems, and the state machine. The model has no data path: a queue pair moves nothing. */
+/* Queue pairs: creation, and the state machine. The model has no data path: a queue pair moves nothing. */
 #include <string.h>
 
 #include "events.h"
@@ -114,8 +114,14 @@ static enum syn context_check(struct call *c, struct prm_box *qpc)
 	return PRM_GET(&ext, qpc_ext, mmo) ? SYN_QP_MMO : SYN_OK;
 }
 
-/* The work queues lie one behind the other in one umem; a queue pair without either needs none. */
-static enum syn find_umems(struct hca *h, struct call *c, struct prm_box *qpc, struct new_qp *new)
+/* A list of pages follows the extension, or stands in its place. */
+static uint32_t pages_at(struct prm_box *in)
+{
+	return PRM_GET(in, create_qp_in, qpc_ext) ? PRM_SZ(create_qp_in) : CTX_BIT_OF(PRM_F_create_qp_in__pas) / 8;
+}
+
+/* The work queues lie one behind the other; a queue pair without either needs no memory. */
+static enum syn find_places(struct hca *h, struct call *c, struct prm_box *qpc, struct new_qp *new)
 {
 	bool sq = !PRM_GET(qpc, qpc, no_sq), rq = PRM_GET(qpc, qpc, rq_type) == RQ_OWN;
 	uint64_t sq_bytes = SQ_BB << PRM_GET(qpc, qpc, log_sq_size);
@@ -126,6 +132,8 @@ static enum syn find_umems(struct hca *h, struct call *c, struct prm_box *qpc, s
 		.offset = PRM_GET(&c->in, create_qp_in, wq_umem_offset),
 		.bytes = (sq ? sq_bytes : 0) + (rq ? rq_bytes : 0),
 		.not_valid = SYN_QP_UMEM, .range = SYN_QP_RANGE, .read_only = SYN_QP_READ_ONLY,
+		.pages = { pages_at(&c->in), (uint8_t)PRM_GET(qpc, qpc, log_page_size), (uint8_t)PRM_GET(qpc, qpc, page_offset),
+			   SYN_QP_PAGES, SYN_QP_PAGES, SYN_QP_PAGE_ALIGN },
 	};
 	const struct queue_part dbr = {
 		.valid = PRM_GET(qpc, qpc, dbr_umem_valid),
@@ -133,16 +141,17 @@ static enum syn find_umems(struct hca *h, struct call *c, struct prm_box *qpc, s
 		.offset = PRM_GET(qpc, qpc, dbr_addr),
 		.bytes = DBR_BYTES,
 		.not_valid = SYN_QP_DBR_UMEM, .range = SYN_QP_DBR_RANGE, .read_only = SYN_QP_DBR_READ_ONLY,
+		.pages = { .unaligned = SYN_QP_DBR_ALIGN },
 	};
 	enum syn syn;
 
 	if (!sq && !rq)
 		return SYN_OK;
-	syn = queue_umem(h, c->uid, &wq, &new->links[new->n]);
+	syn = queue_place(h, c, &wq, &new->links[new->n]);
 	if (syn != SYN_OK)
 		return syn;
 	new->n++;
-	syn = queue_umem(h, c->uid, &dbr, &new->links[new->n]);
+	syn = queue_place(h, c, &dbr, &new->links[new->n]);
 	if (syn == SYN_OK)
 		new->n++;
 	return syn;
@@ -156,14 +165,14 @@ static enum syn find_shared(struct hca *h, struct call *c, struct prm_box *qpc, 
 	struct hca_obj *o;
 
 	if (PRM_GET(qpc, qpc, rq_type) == RQ_SHARED && (srqn || !xrc)) {
-		o = obj_find_in_space(h, OBJ_SRQ, srqn, c->uid);
+		o = obj_refer_in_space(h, OBJ_SRQ, srqn, c->uid);
 		if (!o)
 			return SYN_QP_SRQ;
 		new->links[new->n++] = o;
 	}
 	if (!xrc)
 		return SYN_OK;
-	o = obj_find(h, OBJ_XRCD, (uint32_t)PRM_GET(qpc, qpc, xrcd), c->uid);
+	o = obj_refer(h, OBJ_XRCD, (uint32_t)PRM_GET(qpc, qpc, xrcd), c->uid);
 	if (!o)
 		return SYN_XRCD;
 	new->links[new->n++] = o;
@@ -183,13 +192,13 @@ static enum syn find_parts(struct hca *h, struct call *c, struct prm_box *qpc, s
 		return syn;
 	new->n += 2; /* the queue groups: with a transition */
 	if (!PRM_GET(qpc, qpc, no_sq)) {
-		o = obj_find(h, OBJ_CQ, (uint32_t)PRM_GET(qpc, qpc, cqn_snd), c->uid);
+		o = obj_refer(h, OBJ_CQ, (uint32_t)PRM_GET(qpc, qpc, cqn_snd), c->uid);
 		if (!o)
 			return SYN_QP_CQ_SND;
 		new->links[new->n++] = o;
 	}
 	if (PRM_GET(qpc, qpc, rq_type) != RQ_NONE) {
-		o = obj_find(h, OBJ_CQ, (uint32_t)PRM_GET(qpc, qpc, cqn_rcv), c->uid);
+		o = obj_refer(h, OBJ_CQ, (uint32_t)PRM_GET(qpc, qpc, cqn_rcv), c->uid);
 		if (!o)
 			return SYN_QP_CQ_RCV;
 		new->links[new->n++] = o;
@@ -197,7 +206,7 @@ static enum syn find_parts(struct hca *h, struct call *c, struct prm_box *qpc, s
 	syn = find_shared(h, c, qpc, new);
 	if (syn != SYN_OK)
 		return syn;
-	return find_umems(h, c, qpc, new);
+	return find_places(h, c, qpc, new);
 }
 
 static enum syn create_qp(struct hca *h, struct call *c)

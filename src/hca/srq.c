@@ -6,10 +6,8 @@
 /* state. Linux, include/linux/mlx5/mlx5_ifc.h. */
 enum { SRQ_GOOD = 0, SRQ_ERROR = 1 };
 
-/* log_rq_stride 0 means 16 bytes; page_offset counts in 64ths of a page; log_page_size in pages of 4 KiB. */
+/* log_rq_stride 0 means 16 bytes. */
 #define LOG_STRIDE_MIN 4u
-#define LOG_OFFSETS 6u
-#define LOG_PAGE_MIN 12u
 
 static const struct ctx_type xrcd = { .type = OBJ_XRCD, .created = CTX_PLACE(alloc_xrcd_out, xrcd) };
 
@@ -21,22 +19,18 @@ static const struct ctx_ref srq_refs[] = {
 	{ 0 },
 };
 
-/*
- * A basic SRQ lies where the page list in its inbox says: its layout knows no umem. The list must be there whole; where it
- * leads is not looked at, as nothing of this model ever goes there.
- */
+/* A basic SRQ lies where the page list in its inbox says: its layout knows no umem. */
 static enum syn check_srq(struct hca *h, struct call *c, struct prm_box *ctx, struct ctx_links *links)
 {
-	const uint64_t log_page = PRM_GET(ctx, srqc, log_page_size) + LOG_PAGE_MIN;
+	const struct queue_pages pages = {
+		PRM_SZ(create_srq_in), (uint8_t)PRM_GET(ctx, srqc, log_page_size), (uint8_t)PRM_GET(ctx, srqc, page_offset),
+		SYN_SRQ_PAGE, SYN_SRQ_PAGES, SYN_SRQ_PAGE_ALIGN,
+	};
 	uint64_t bytes = UINT64_C(1) << (PRM_GET(ctx, srqc, log_srq_size) + PRM_GET(ctx, srqc, log_rq_stride) + LOG_STRIDE_MIN);
-	uint64_t pages;
+	enum syn syn = queue_pages(c, &pages, bytes);
 
-	if (log_page >= 64)
-		return SYN_SRQ_PAGE;
-	bytes += PRM_GET(ctx, srqc, page_offset) << (log_page - LOG_OFFSETS);
-	pages = (bytes - 1) >> log_page;
-	if (pages >= (c->in.len - PRM_SZ(create_srq_in)) / PRM_SZ(cmd_pas))
-		return SYN_SRQ_PAGES;
+	if (syn != SYN_OK)
+		return syn;
 	return wq_limit_fits(PRM_GET(ctx, srqc, lwm), PRM_GET(ctx, srqc, log_srq_size)) ? SYN_OK : SYN_SRQ_LWM;
 }
 
@@ -87,12 +81,14 @@ static enum syn check_xrc_srq(struct hca *h, struct call *c, struct prm_box *ctx
 		.offset = PRM_GET(&c->in, create_xrc_srq_in, xrc_srq_umem_offset),
 		.bytes = UINT64_C(1) << (log_size + PRM_GET(ctx, xrc_srqc, log_rq_stride) + LOG_STRIDE_MIN),
 		.not_valid = SYN_XRC_SRQ_UMEM, .range = SYN_XRC_SRQ_RANGE, .read_only = SYN_XRC_SRQ_READ_ONLY,
+		.pages = { PRM_SZ(create_xrc_srq_in), (uint8_t)PRM_GET(ctx, xrc_srqc, log_page_size),
+			   (uint8_t)PRM_GET(ctx, xrc_srqc, page_offset), SYN_XRC_SRQ_PAGE, SYN_XRC_SRQ_PAGES, SYN_XRC_SRQ_PAGE_ALIGN },
 	};
 	enum syn syn;
 
 	if (!wq_limit_fits(PRM_GET(ctx, xrc_srqc, lwm), log_size))
 		return SYN_XRC_SRQ_LWM;
-	syn = queue_umem(h, c->uid, &queue, &links->to[links->n]);
+	syn = queue_place(h, c, &queue, &links->to[links->n]);
 	if (syn == SYN_OK)
 		links->n++;
 	return syn;

@@ -102,17 +102,28 @@ void eq_fini(struct hca_obj *obj);
 #define UAR_FIRST 1u          /* the place of page 0 is taken by the registers of the function itself */
 #define UAR_LAST ((1u << (UAR_LOG_MB + 20 - 12)) - 1)
 
-/* A part of a queue that lies in a umem, with what its refusals are called. */
+/* A list of pages in an inbox, from this byte on, with what its refusals are called. */
+struct queue_pages {
+	uint32_t list;
+	uint8_t log_page_size, page_offset; /* as contexts have them */
+	enum syn size, few, unaligned;
+};
+
+/* A part of a queue. valid: it lies in a umem; else in pages, or, if there is no list, at an address, which is the offset. */
 struct queue_part {
 	bool valid;
 	uint32_t id;
 	uint64_t offset, bytes;
 	enum syn not_valid, range, read_only;
+	struct queue_pages pages;
 };
 
 #define DBR_BYTES 8u
 
-enum syn queue_umem(struct hca *h, uint16_t uid, const struct queue_part *part, struct hca_obj **umem);
+/* umem: NULL when it lies in none, as only a bare device allows. */
+enum syn queue_place(struct hca *h, struct call *c, const struct queue_part *part, struct hca_obj **umem);
+/* Is the list there for so many bytes, and does each page begin where a page may? */
+enum syn queue_pages(struct call *c, const struct queue_pages *pages, uint64_t bytes);
 
 /*
  * The UAR that a context names in uar_page. 0 gives NULL (our choice: a queue that no doorbell is rung for needs none, and no

@@ -7,7 +7,7 @@ static const struct ctx_type row = { .type = OBJ_UAR, .created = CTX_PLACE(alloc
 
 enum syn uar_find(struct hca *h, uint16_t uid, uint32_t page, struct hca_obj **uar)
 {
-	*uar = page ? obj_find(h, OBJ_UAR, page, uid) : NULL;
+	*uar = page ? obj_refer(h, OBJ_UAR, page, uid) : NULL;
 	return page && !*uar ? SYN_UAR : SYN_OK;
 }
 

@@ -24,9 +24,9 @@ static enum syn context_check(struct prm_box *wq, const struct wq_kind *kind)
 	return SYN_OK;
 }
 
-static enum syn add_umem(struct hca *h, struct call *c, const struct queue_part *part, struct ctx_links *links)
+static enum syn add_place(struct hca *h, struct call *c, const struct queue_part *part, struct ctx_links *links)
 {
-	enum syn syn = queue_umem(h, c->uid, part, &links->to[links->n]);
+	enum syn syn = queue_place(h, c, part, &links->to[links->n]);
 
 	if (syn == SYN_OK)
 		links->n++;
@@ -41,6 +41,8 @@ enum syn wq_check(struct hca *h, struct call *c, struct prm_box *wq, const struc
 		.offset = PRM_GET(wq, wq, wq_umem_offset),
 		.bytes = UINT64_C(1) << (PRM_GET(wq, wq, log_wq_sz) + PRM_GET(wq, wq, log_wq_stride)),
 		.not_valid = SYN_WQ_UMEM, .range = SYN_WQ_RANGE, .read_only = SYN_WQ_READ_ONLY,
+		.pages = { (uint32_t)(wq->p + PRM_SZ(wq) - c->in.p), (uint8_t)PRM_GET(wq, wq, log_wq_pg_sz),
+			   (uint8_t)PRM_GET(wq, wq, page_offset), SYN_WQ_PAGES, SYN_WQ_PAGES, SYN_WQ_PAGE_ALIGN },
 	};
 	const struct queue_part dbr = {
 		.valid = PRM_GET(wq, wq, dbr_umem_valid),
@@ -48,6 +50,7 @@ enum syn wq_check(struct hca *h, struct call *c, struct prm_box *wq, const struc
 		.offset = PRM_GET(wq, wq, dbr_addr),
 		.bytes = DBR_BYTES,
 		.not_valid = SYN_WQ_DBR_UMEM, .range = SYN_WQ_DBR_RANGE, .read_only = SYN_WQ_DBR_READ_ONLY,
+		.pages = { .unaligned = SYN_WQ_DBR_ALIGN },
 	};
 	enum syn syn = context_check(wq, kind);
 
@@ -56,9 +59,9 @@ enum syn wq_check(struct hca *h, struct call *c, struct prm_box *wq, const struc
 	if (syn == SYN_OK)
 		syn = uar_find(h, c->uid, (uint32_t)PRM_GET(wq, wq, uar_page), &links->to[links->n++]);
 	if (syn == SYN_OK)
-		syn = add_umem(h, c, &queue, links);
+		syn = add_place(h, c, &queue, links);
 	if (syn == SYN_OK)
-		syn = add_umem(h, c, &dbr, links);
+		syn = add_place(h, c, &dbr, links);
 	return syn;
 }
 

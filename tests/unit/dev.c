@@ -105,11 +105,11 @@ static uint32_t host_doorbell(void *host, uint32_t eqn, uint32_t uar_page, uint3
 	return d->doorbells[offset == 0x48];
 }
 
-int dev_setup(void **state)
+static int setup(void **state, bool bare)
 {
 	static const struct hca_host ops = { host_read, host_write, host_event, host_interrupt, host_doorbell };
 	const struct hca_config config = { .profile = HCA_CX7, .latency = 1000, .timeout = 1000000000, .seed = 1,
-					   .guid = DEV_GUID };
+					   .guid = DEV_GUID, .bare = bare };
 	struct dev *d = calloc(1, sizeof(*d));
 
 	assert_non_null(d);
@@ -119,6 +119,16 @@ int dev_setup(void **state)
 	assert_non_null(d->h);
 	*state = d;
 	return 0;
+}
+
+int dev_setup(void **state)
+{
+	return setup(state, false);
+}
+
+int dev_setup_bare(void **state)
+{
+	return setup(state, true);
 }
 
 int dev_teardown(void **state)

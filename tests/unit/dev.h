@@ -47,6 +47,7 @@ extern bool syn_seen[SYN_COUNT];
 extern unsigned int fail_alloc;
 
 int dev_setup(void **state);
+int dev_setup_bare(void **state); /* for a driver */
 int dev_teardown(void **state);
 
 void cmd_new(struct cmd *c, uint16_t opcode, uint16_t uid, uint32_t inlen, uint32_t outlen);
@@ -97,6 +98,7 @@ int run_tir_tests(void);
 int run_rq_tests(void);
 int run_srq_tests(void);
 int run_qp_kind_tests(void);
+int run_pas_tests(void);
 /* Steering. */
 int run_flow_tests(void);
 int run_reformat_tests(void);
