@@ -4,7 +4,7 @@
 
 #include "own.h"
 
-static const struct odx_transport_ops *const transports[] = { &odx_soft_transport };
+static const struct odx_transport_ops *const transports[] = { &odx_uverbs_transport, &odx_soft_transport };
 
 #define FIND(owns, handle)                                                                                         \
 	for (size_t i = 0; i < sizeof(transports) / sizeof(transports[0]); i++)                                    \

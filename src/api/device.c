@@ -2,7 +2,6 @@
 /* The front door: devices of rdma-core, when it is in the process, and then those of our transports. */
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -107,7 +106,7 @@ static void free_real(struct ibv_device **real)
 /* The transports' devices in one block with a header. Devices come and go meanwhile: ask until all of them fit. */
 static struct list *make_list(struct ibv_device **real, int n_real, int *n_all)
 {
-	bool real_mlx5 = have_real_mlx5(real, n_real);
+	const struct odx_shown shown = { .devices = real, .n = n_real, .real = have_real_mlx5(real, n_real) };
 	int room = 8;
 
 	for (;;) {
@@ -120,7 +119,7 @@ static struct list *make_list(struct ibv_device **real, int n_real, int *n_all)
 		for (size_t i = 0; (t = odx_transport_at(i)); i++) {
 			int at = n < room ? n : room;
 
-			n += t->list(l->all + n_real + at, room - at, real_mlx5);
+			n += t->list(l->all + n_real + at, room - at, &shown);
 		}
 		if (n <= room) {
 			if (n_real)
@@ -223,12 +222,13 @@ ODX_EXPORT __be64 ibv_get_device_guid(struct ibv_device *device)
 ODX_EXPORT struct ibv_context *ibv_open_device(struct ibv_device *device)
 {
 	const struct odx_transport_ops *owner = odx_device_owner(device);
+	const struct odx_open how = { .devx = false };
 	__typeof__(&ibv_open_device) next_fn;
 
 	if (!device)
 		return errno = EINVAL, NULL;
 	if (owner)
-		return owner->open(device);
+		return owner->open(device, &how);
 	next_fn = NEXT_IBV(ibv_open_device, "IBVERBS_1.1");
 	if (!next_fn)
 		return errno = EINVAL, NULL;
@@ -262,45 +262,42 @@ ODX_EXPORT bool mlx5dv_is_supported(struct ibv_device *device)
 	return next_fn && next_fn(device);
 }
 
-/*
- * What an open with these descriptors gives. libmlx5 sends no array when fds is NULL, and at most 65,535 bytes; the kernel
- * wants at least one descriptor, and each to be a user-capability device of the RDMA core. A software device honours none,
- * so that none can be right.
- */
-static int check_fds(const struct fd_arr *fds)
+/* libmlx5 sends no array when fds is NULL, and at most 65,535 bytes; the kernel wants at least one descriptor. */
+static int check_fds(const struct fd_arr *fds, struct odx_open *how)
 {
-	int flags;
-
 	if (!fds)
 		return 0;
 	if (!fds->arr || !fds->count || fds->count > UINT16_MAX / sizeof(fds->arr[0]))
 		return EINVAL;
-	flags = fcntl(fds->arr[0], F_GETFL);
-	return flags < 0 || flags & O_PATH ? EBADF : EINVAL;
+	how->fds = fds->arr;
+	how->n_fds = fds->count;
+	return 0;
 }
 
-static int check_attr(const struct context_attr *attr)
+static int check_attr(const struct context_attr *attr, struct odx_open *how)
 {
+	*how = (struct odx_open){ .devx = attr && attr->flags & MLX5DV_CONTEXT_FLAGS_DEVX };
 	if (!attr)
 		return 0;
 	if (attr->flags & ~(uint32_t)MLX5DV_CONTEXT_FLAGS_DEVX || attr->comp_mask & ~ATTR_MASK_FD_ARRAY)
 		return EINVAL;
-	return attr->comp_mask & ATTR_MASK_FD_ARRAY ? check_fds(attr->fds) : 0;
+	return attr->comp_mask & ATTR_MASK_FD_ARRAY ? check_fds(attr->fds, how) : 0;
 }
 
 ODX_EXPORT struct ibv_context *mlx5dv_open_device(struct ibv_device *device, struct mlx5dv_context_attr *attr)
 {
 	const struct odx_transport_ops *owner = odx_device_owner(device);
 	__typeof__(&mlx5dv_open_device) next_fn;
+	struct odx_open how;
 	int err;
 
 	if (!device)
 		return errno = EINVAL, NULL;
 	if (owner) {
-		err = check_attr((const struct context_attr *)attr);
+		err = check_attr((const struct context_attr *)attr, &how);
 		if (err)
 			return errno = err, NULL;
-		return owner->open(device);
+		return owner->open(device, &how);
 	}
 	next_fn = NEXT_MLX5(mlx5dv_open_device, "MLX5_1.7");
 	if (!next_fn)

@@ -38,15 +38,29 @@ struct odx_umem_req {
 	int dmabuf_fd;
 };
 
+/* What the program sees already. */
+struct odx_shown {
+	struct ibv_device **devices; /* rdma-core's */
+	int n;
+	bool real;                   /* a real mlx5 device is there, shown or not */
+};
+
+/* How a device is opened. */
+struct odx_open {
+	bool devx;      /* without DEVX it shall fail */
+	const int *fds; /* of user capabilities; NULL: none */
+	uint32_t n_fds;
+};
+
 struct odx_transport_ops {
 	const char *name;
 
-	/* Devices. list writes up to max and returns how many there are; real: a real mlx5 device is there. */
-	int (*list)(struct ibv_device **out, int max, bool real);
+	/* Devices. list writes up to max and returns how many there are. */
+	int (*list)(struct ibv_device **out, int max, const struct odx_shown *shown);
 	bool (*owns_device)(const struct ibv_device *dev);    /* any pointer; destroyed devices of ours too */
 	const char *(*device_name)(struct ibv_device *dev);   /* also of one that was destroyed */
 	uint64_t (*device_guid)(struct ibv_device *dev);      /* big-endian; 0 + errno */
-	struct ibv_context *(*open)(struct ibv_device *dev);
+	struct ibv_context *(*open)(struct ibv_device *dev, const struct odx_open *how);
 
 	/* Ownership, for any pointer at all; true for stale ones too. */
 	bool (*owns_context)(const struct ibv_context *ctx);
@@ -117,6 +131,6 @@ struct odx_transport_ops {
 	int (*eq_destroy)(struct mlx5dv_devx_eq *eq);
 };
 
-extern const struct odx_transport_ops odx_soft_transport;
+extern const struct odx_transport_ops odx_soft_transport, odx_uverbs_transport;
 
 #endif

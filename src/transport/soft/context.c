@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Contexts: opening and closing a software device, and the commands that name no object. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -109,12 +110,28 @@ static void init_ibv(struct soft_context *ctx, struct soft_device *dev)
 	ctx->fork_gen = soft_fork_gen;
 }
 
-struct ibv_context *soft_open(struct ibv_device *ibv)
+/*
+ * What an open with these descriptors gives: each must be a user-capability device of the RDMA core, and a software device
+ * honours none, so that none can be right.
+ */
+static int check_fds(const struct odx_open *how)
 {
-	struct soft_context *ctx;
-	int err;
-	struct soft_device *dev = soft_device_get(ibv, &err);
+	int flags;
 
+	if (!how->fds)
+		return 0;
+	flags = fcntl(how->fds[0], F_GETFL);
+	return flags < 0 || flags & O_PATH ? EBADF : EINVAL;
+}
+
+struct ibv_context *soft_open(struct ibv_device *ibv, const struct odx_open *how)
+{
+	struct soft_device *dev = NULL;
+	struct soft_context *ctx;
+	int err = check_fds(how);
+
+	if (!err)
+		dev = soft_device_get(ibv, &err);
 	if (!dev)
 		goto fail;
 	err = EIO;

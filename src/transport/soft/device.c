@@ -162,14 +162,14 @@ static void read_environment(void)
 	}
 }
 
-int soft_list(struct ibv_device **out, int max, bool real)
+int soft_list(struct ibv_device **out, int max, const struct odx_shown *shown)
 {
 	int n = 0;
 
 	pthread_mutex_lock(&soft_registry);
 	read_environment();
 	for (struct soft_device *d = devices; d; d = d->next) {
-		if (d == env_device && real && !env_beside_real)
+		if (d == env_device && shown->real && !env_beside_real)
 			continue;
 		if (n < max)
 			out[n] = &d->handle->ibv;

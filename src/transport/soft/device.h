@@ -256,7 +256,7 @@ extern struct slab soft_handles, soft_contexts, soft_objs, soft_umems, soft_comp
 struct soft_device *soft_device_get(struct ibv_device *dev, int *err); /* with a reference; NULL: *err */
 void soft_device_put(struct soft_device *dev);
 void soft_devices_forget(void); /* in a fork child: the parent's are not listed any more */
-int soft_list(struct ibv_device **out, int max, bool real);
+int soft_list(struct ibv_device **out, int max, const struct odx_shown *shown);
 bool soft_owns_device(const struct ibv_device *dev);
 const char *soft_device_name(struct ibv_device *dev);
 uint64_t soft_device_guid(struct ibv_device *dev);
@@ -291,7 +291,7 @@ void soft_umem_unmap(struct soft_device *dev, uint32_t slot);
 uint64_t soft_umem_iova(uint32_t slot);
 
 /* --- context.c */
-struct ibv_context *soft_open(struct ibv_device *dev);
+struct ibv_context *soft_open(struct ibv_device *dev, const struct odx_open *how);
 int soft_close(struct ibv_context *ctx);
 /* 0: live and of this process. EBADF: closed; EIO: of a fork parent. */
 int soft_check_context(const struct ibv_context *ctx);
