@@ -19,6 +19,7 @@
 struct options {
 	const char *file;
 	const char *device;
+	const char *control;
 	uint32_t top;
 	uint32_t in_flight;
 	bool json;
@@ -44,15 +45,19 @@ static bool number(const char *text, uint32_t min, uint32_t max, uint32_t *value
 static bool parse(int argc, char **argv, struct options *o)
 {
 	static const struct option options[] = {
-		{ "device", required_argument, NULL, 'd' }, { "in-flight", required_argument, NULL, 'i' },
-		{ "json", no_argument, NULL, 'j' },         { "top", required_argument, NULL, 't' },
-		{ "watch", no_argument, NULL, 'w' },        { 0 },
+		{ "control", required_argument, NULL, 'c' },   { "device", required_argument, NULL, 'd' },
+		{ "in-flight", required_argument, NULL, 'i' }, { "json", no_argument, NULL, 'j' },
+		{ "top", required_argument, NULL, 't' },       { "watch", no_argument, NULL, 'w' },
+		{ 0 },
 	};
 	int opt;
 
 	*o = (struct options){ .top = TOP_DEFAULT, .in_flight = IN_FLIGHT_DEFAULT };
 	while ((opt = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		switch (opt) {
+		case 'c':
+			o->control = optarg;
+			break;
 		case 'd':
 			o->device = optarg;
 			break;
@@ -139,6 +144,14 @@ static enum capture_state read_all(struct report *r, uint32_t top)
 	return state == CAPTURE_FAILED || !report_refresh(r, top) ? CAPTURE_FAILED : state;
 }
 
+/* Set and empty is as good as not set. */
+static const char *control_env(void)
+{
+	const char *path = secure_getenv("OPENDEVX_CONTROL");
+
+	return path && *path ? path : NULL;
+}
+
 int devx_counters(int argc, char **argv)
 {
 	struct capture capture = { 0 };
@@ -154,7 +167,7 @@ int devx_counters(int argc, char **argv)
 	if (!capture_open(&capture, o.file))
 		return DEVX_INPUT;
 	flowtab_init(&flows);
-	if (session_open(&session, o.device, o.in_flight))
+	if (session_open(&session, o.device, o.in_flight, o.control, control_env()))
 		state = o.watch ? watch_run(&r, o.top) : read_all(&r, o.top);
 	if (state == CAPTURE_BROKEN && !capture.frames) {
 		devx_error("%s: %s", capture.name, capture.broken);

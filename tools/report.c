@@ -69,7 +69,10 @@ int report_text(struct report *r)
 {
 	struct capture *c = r->capture;
 
-	printf("Device: software device %s (%s)\n", r->session->name, r->session->spec);
+	if (r->session->spec[0])
+		printf("Device: software device %s (%s)\n", r->session->name, r->session->spec);
+	else
+		printf("Device: kernel device %s (frames by %s)\n", r->session->name, r->session->control.path);
 	printf("Capture: %s, %s, %" PRIu64 " frames%s\n\n", c->name, c->link, c->frames,
 	       c->broken[0] ? ", broken off" : r->stopped ? ", stopped before its end" : "");
 	if (r->n_top) {
@@ -117,8 +120,9 @@ int report_json(struct report *r)
 	for (uint32_t i = 0; i < r->n_top; i++)
 		json_array_append_new(top, flow_json(&r->flows->flows[r->order[i]].key, &r->values[r->order[i]]));
 	return devx_json_print(json_pack(
-		"{s{ss ss ss} s{so ss sI sI sI sI sb so} sI sI sI s{sI si sI sI sI} so}",
-		"device", "name", s->name, "kind", "software", "spec", s->spec,
+		"{s{ss ss so so} s{so ss sI sI sI sI sb so} sI sI sI s{sI si sI sI sI} so}",
+		"device", "name", s->name, "kind", s->spec[0] ? "software" : "kernel", "spec", s->spec[0] ? json_string(s->spec) : json_null(),
+		"control", s->control.path ? devx_json_text(s->control.path) : json_null(),
 		"capture", "file", devx_json_text(c->name), "link_type", c->link, "frames", (json_int_t)c->frames,
 		"bytes", (json_int_t)c->wire, "non_ip", (json_int_t)c->not_ip, "malformed_ip", (json_int_t)c->malformed,
 		"complete", !c->broken[0], "error", c->broken[0] ? devx_json_text(c->broken) : json_null(),

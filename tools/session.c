@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <opendevx/opendevx.h>
 #include <opendevx/soft.h>
 #include <poll.h>
@@ -37,32 +38,49 @@ static size_t outlen_of(uint32_t n)
 	return PRM_SZ(query_flow_counter_out) + (size_t)n * PRM_SZ(traffic_counter);
 }
 
-/* Traffic can be put on a software device only, so that is what is looked for. */
-static bool find_device(struct session *s, struct ibv_device **list, int n, const char *wanted)
+/* Frames can be put on a software device of this process, and on one that has control lines. */
+static bool takes_frames(struct session *s, struct ibv_device *dev, const char **control, const char *env)
 {
-	for (int i = 0; i < n; i++) {
-		const char *name = ibv_get_device_name(list[i]);
+	if (!odx_soft_spec(dev, s->spec, sizeof(s->spec)))
+		return true;
+	s->spec[0] = 0;
+	if (!*control)
+		*control = env;
+	return *control && mlx5dv_is_supported(dev);
+}
 
-		if (!name || (wanted && strcmp(name, wanted)))
-			continue;
-		if (!odx_soft_spec(list[i], s->spec, sizeof(s->spec))) {
-			s->dev = list[i];
-			snprintf(s->name, sizeof(s->name), "%s", name);
-			return true;
+static bool find_device(struct session *s, struct ibv_device **list, int n, const char *wanted, const char **control,
+			const char *env)
+{
+	/* Control lines are of a device that the kernel drives: without a name, that is what is meant. */
+	const bool kernel_first = !wanted && (*control || env);
+
+	for (int pass = !kernel_first; pass < 2; pass++)
+		for (int i = 0; i < n; i++) {
+			const char *name = ibv_get_device_name(list[i]);
+
+			if (!name || (wanted && strcmp(name, wanted)) ||
+			    (!pass && !odx_soft_spec(list[i], s->spec, sizeof(s->spec))))
+				continue;
+			if (takes_frames(s, list[i], control, env)) {
+				s->dev = list[i];
+				snprintf(s->name, sizeof(s->name), "%s", name);
+				return true;
+			}
+			if (wanted && mlx5dv_is_supported(list[i])) {
+				devx_error("%s is not a software device of this process: its frames need the control of devx serve "
+					   "(--control, or OPENDEVX_CONTROL)", name);
+				return false;
+			}
 		}
-		if (wanted) {
-			devx_error("%s is not a software device: frames of a capture can be put on a software device only", name);
-			return false;
-		}
-	}
 	if (wanted)
-		devx_error("no device is called \"%s\"; devx list shows them", wanted);
+		devx_error("no mlx5 device is called \"%s\"; devx list shows them", wanted);
 	else
 		devx_error("no software device; see OPENDEVX_SOFT in devx(1) (it may be \"off\", or not parse)");
 	return false;
 }
 
-static bool open_device(struct session *s, const char *wanted)
+static bool open_device(struct session *s, const char *wanted, const char **control, const char *env)
 {
 	struct mlx5dv_context_attr attr = { .flags = MLX5DV_CONTEXT_FLAGS_DEVX };
 	struct ibv_device **list;
@@ -75,7 +93,7 @@ static bool open_device(struct session *s, const char *wanted)
 		devx_error("cannot list the devices: %s", strerror(errno));
 		return false;
 	}
-	found = find_device(s, list, n, wanted);
+	found = find_device(s, list, n, wanted, control, env);
 	if (found && strstr(s->spec, "clock=manual")) {
 		devx_error("%s has clock=manual: its commands would wait for ever, because devx does not move its time", s->name);
 		found = false;
@@ -89,13 +107,14 @@ static bool open_device(struct session *s, const char *wanted)
 	return s->ctx != NULL;
 }
 
-bool session_open(struct session *s, const char *device, uint32_t in_flight)
+bool session_open(struct session *s, const char *device, uint32_t in_flight, const char *control, const char *env)
 {
 	int flags;
 
 	memset(s, 0, sizeof(*s));
+	s->control.fd = -1;
 	s->in_flight = in_flight;
-	if (!open_device(s, device))
+	if (!open_device(s, device, &control, env) || (control && !control_open(&s->control, control)))
 		return false;
 	s->slots = calloc(in_flight, sizeof(*s->slots));
 	s->free_slots = calloc(in_flight, sizeof(*s->free_slots));
@@ -139,6 +158,8 @@ bool session_close(struct session *s)
 		devx_error("%s: cannot be closed: %s", s->name, strerror(errno));
 		ok = false;
 	}
+	control_close(&s->control);
+	free(s->told);
 	free(s->bulks);
 	free(s->slots);
 	free(s->free_slots);
@@ -201,18 +222,79 @@ bool session_take(struct session *s, uint32_t *id)
 	return true;
 }
 
+/* The number of a counter in the session. */
+static uint32_t number_of(const struct session *s, uint32_t id)
+{
+	uint32_t i = s->n_bulks;
+
+	while (i && (id < s->bulks[i - 1].first || id - s->bulks[i - 1].first >= s->bulks[i - 1].used))
+		i--;
+	return i ? s->bulks[i - 1].base + id - s->bulks[i - 1].first : UINT32_MAX;
+}
+
+/* Frames are told to the control when the counters are read: a line for each counter, not for each frame. */
+static bool note(struct session *s, uint32_t id, uint64_t octets)
+{
+	uint32_t at = number_of(s, id);
+
+	if (at == UINT32_MAX) {
+		devx_error("%s: counter 0x%x is not one of this session", s->name, id);
+		return false;
+	}
+	if (at >= s->told_room) {
+		uint32_t room = s->n_counters + s->n_counters / 2 + 64;
+		struct session_counter *told = realloc(s->told, room * sizeof(*told));
+
+		if (!told) {
+			devx_error("out of memory");
+			return false;
+		}
+		memset(told + s->told_room, 0, (room - s->told_room) * sizeof(*told));
+		s->told = told;
+		s->told_room = room;
+	}
+	s->told[at].packets++;
+	s->told[at].octets += octets;
+	return true;
+}
+
+static bool tell(struct session *s, const struct session_bulk *b)
+{
+	for (uint32_t i = 0; i < b->used && b->base + i < s->told_room; i++) {
+		struct session_counter *t = &s->told[b->base + i];
+		char line[96];
+
+		if (!t->packets)
+			continue;
+		snprintf(line, sizeof(line), "traffic %u %" PRIu64 " %" PRIu64, b->first + i, t->packets, t->octets);
+		if (!control_line(&s->control, line))
+			return false;
+		*t = (struct session_counter){ 0 };
+	}
+	return true;
+}
+
 bool session_traffic(struct session *s, uint32_t id, uint64_t octets)
 {
-	int err = odx_soft_traffic(s->dev, id, 1, octets);
+	int err;
 
+	if (s->control.path)
+		return note(s, id, octets);
+	err = odx_soft_traffic(s->dev, id, 1, octets);
 	if (err)
 		devx_error("%s: a frame for counter 0x%x was refused: %s", s->name, id, strerror(err));
 	return !err;
 }
 
+/* What the control counts, it counts without flow tables. */
+static bool has_entry(const struct session *s, const struct flow_key *key)
+{
+	return !s->control.path && steering_can(key);
+}
+
 bool session_flow(struct session *s, const struct flow_key *key, uint32_t *id)
 {
-	return session_take(s, id) && (!steering_can(key) || steering_add(&s->steering, s->ctx, s->name, key, *id));
+	return session_take(s, id) && (!has_entry(s, key) || steering_add(&s->steering, s->ctx, s->name, key, *id));
 }
 
 bool session_arrive(struct session *s, const struct flow_key *key, uint32_t id, const struct session_frame *f)
@@ -220,7 +302,7 @@ bool session_arrive(struct session *s, const struct flow_key *key, uint32_t id, 
 	uint64_t octets;
 	int err;
 
-	if (!steering_can(key))
+	if (!has_entry(s, key))
 		return session_traffic(s, id, f->wire);
 	err = steering_send(&s->steering, s->dev, f->dlt, f->data, f->caplen, key, f->ip_at, &octets);
 	/* What was not captured, or is a header of the device's own liking: counters wrap, so less is added as well as more. */
@@ -327,6 +409,13 @@ bool session_read(struct session *s, struct session_counter *values)
 {
 	uint32_t n = per_query(s);
 
+	if (s->control.path) {
+		for (uint32_t i = 0; i < s->n_bulks; i++)
+			if (!tell(s, &s->bulks[i]))
+				return false;
+		if (!control_flush(&s->control))
+			return false;
+	}
 	for (uint32_t i = 0; i < s->n_bulks; i++)
 		for (uint32_t at = 0; at < s->bulks[i].used; at += n) {
 			uint32_t left = s->bulks[i].used - at;

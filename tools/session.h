@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "control.h"
 #include "steering.h"
 
 #define SESSION_SAMPLES 65536u /* the newest times are kept */
@@ -32,8 +33,11 @@ struct session {
 	struct ibv_context *ctx;
 	struct mlx5dv_devx_cmd_comp *comp;
 	char name[64];
-	char spec[512];
+	char spec[512];                   /* empty: a kernel device */
 	struct steering steering;
+	struct control control;           /* where the frames are told; path NULL: the device is in this process */
+	struct session_counter *told;     /* by counter: frames that are not told yet */
+	uint32_t told_room;
 	struct session_bulk *bulks;
 	uint32_t n_bulks, n_counters;
 	uint32_t in_flight;
@@ -46,8 +50,11 @@ struct session {
 	uint64_t n_samples;  /* ever taken */
 };
 
-/* These say on stderr what failed. device: a name, or NULL for the first software device. */
-bool session_open(struct session *s, const char *device, uint32_t in_flight);
+/*
+ * These say on stderr what failed. device: a name, or NULL for the first that frames can be put on: a software device, or with a
+ * control a kernel device. control: the control lines of the device, or NULL; env: the same, of use for kernel devices only.
+ */
+bool session_open(struct session *s, const char *device, uint32_t in_flight, const char *control, const char *env);
 /* Frees all; also after a session_open() that failed. False: an object could not be destroyed. */
 bool session_close(struct session *s);
 

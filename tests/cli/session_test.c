@@ -9,10 +9,15 @@
 
 #include <cmocka.h>
 
-#include <opendevx/opendevx.h>
 #include <netinet/in.h>
+#include <opendevx/opendevx.h>
 #include <opendevx/soft.h>
 #include <pcap/dlt.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include "devx.h"
 #include "session.h"
@@ -47,7 +52,7 @@ static struct fixture *begin(const char *spec, uint32_t in_flight)
 	said[0] = 0;
 	f->dev = odx_soft_create(spec);
 	assert_non_null(f->dev);
-	assert_true(session_open(&f->s, ibv_get_device_name(f->dev), in_flight));
+	assert_true(session_open(&f->s, ibv_get_device_name(f->dev), in_flight, NULL, NULL));
 	for (uint32_t i = 0; i < N; i++) {
 		assert_true(session_take(&f->s, &f->ids[i]));
 		for (uint32_t k = 0; k <= i % 10; k++)
@@ -164,7 +169,7 @@ static void unknown_device(void **state)
 {
 	struct session s;
 
-	assert_false(session_open(&s, "mlx5_nine", 4));
+	assert_false(session_open(&s, "mlx5_nine", 4, NULL, NULL));
 	assert_non_null(strstr(said, "mlx5_nine"));
 	assert_true(session_close(&s));
 }
@@ -212,7 +217,7 @@ static void frames_through_the_device(void **state)
 	struct session s;
 
 	said[0] = 0;
-	assert_true(session_open(&s, ibv_get_device_name(dev), 4));
+	assert_true(session_open(&s, ibv_get_device_name(dev), 4, NULL, NULL));
 	for (uint8_t i = 0; i < KINDS; i++) {
 		packet(frame, kinds[i].at, &keys[i], kinds[i].proto, i);
 		assert_true(session_flow(&s, &keys[i], &ids[i]));
@@ -256,7 +261,7 @@ static void refused_steering(void **state)
 		struct ibv_device *dev = odx_soft_create("seed=7");
 
 		said[0] = 0;
-		assert_true(session_open(&s, ibv_get_device_name(dev), 4));
+		assert_true(session_open(&s, ibv_get_device_name(dev), 4, NULL, NULL));
 		assert_int_equal(odx_soft_fault(dev, rules[i]), 0);
 		assert_false(session_flow(&s, &key, &id));
 		assert_non_null(strstr(said, "status 0xf"));
@@ -276,11 +281,151 @@ static void entry_stays(void **state)
 	uint32_t id;
 
 	packet(frame, 14, &key, IPPROTO_UDP, 9);
-	assert_true(session_open(&s, ibv_get_device_name(dev), 4));
+	assert_true(session_open(&s, ibv_get_device_name(dev), 4, NULL, NULL));
 	assert_true(session_flow(&s, &key, &id));
 	assert_int_equal(odx_soft_fault(dev, "opcode=0x938 nth=1 status=0x6 syndrome=0x77"), 0);
 	assert_false(session_close(&s));
 	assert_non_null(strstr(said, "cannot give back"));
+	assert_int_equal(odx_soft_destroy(dev), 0);
+}
+
+/* The other end of control lines: counts them, and puts what they say on the device. */
+struct other {
+	char dir[32], path[64];
+	int listener;
+	struct ibv_device *dev;
+	unsigned int n_lines;
+	unsigned int refuse; /* this line, from 1 on */
+	bool hang_up;
+	pthread_t thread;
+};
+
+static void *serve(void *arg)
+{
+	struct other *o = arg;
+	int fd = accept(o->listener, NULL, NULL);
+	FILE *f = fdopen(fd, "r+");
+	char line[128];
+	sigset_t pipes;
+
+	/* Of this thread only: what devx writes must not end the process by itself. */
+	sigemptyset(&pipes);
+	sigaddset(&pipes, SIGPIPE);
+	pthread_sigmask(SIG_BLOCK, &pipes, NULL);
+	setvbuf(f, NULL, _IONBF, 0);
+	while (!o->hang_up && fgets(line, sizeof(line), f)) {
+		unsigned long long packets, octets;
+		unsigned int id;
+
+		assert_int_equal(sscanf(line, "traffic %u %llu %llu\n", &id, &packets, &octets), 3);
+		if (++o->n_lines == o->refuse)
+			fputs("error: no such counter\n", f);
+		else
+			fprintf(f, "%s", odx_soft_traffic(o->dev, id, packets, octets) ? "error: ?\n" : "ok\n");
+	}
+	fclose(f);
+	return NULL;
+}
+
+static void other_begin(struct other *o)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+
+	strcpy(o->dir, "/tmp/devx-control.XXXXXX");
+	assert_non_null(mkdtemp(o->dir));
+	snprintf(o->path, sizeof(o->path), "%s/s", o->dir);
+	strcpy(addr.sun_path, o->path);
+	o->listener = socket(AF_UNIX, SOCK_STREAM, 0);
+	assert_int_equal(bind(o->listener, (struct sockaddr *)&addr, sizeof(addr)), 0);
+	assert_int_equal(listen(o->listener, 1), 0);
+	o->dev = odx_soft_create("seed=7");
+	assert_int_equal(pthread_create(&o->thread, NULL, serve, o), 0);
+}
+
+static void other_end(struct other *o)
+{
+	pthread_join(o->thread, NULL);
+	close(o->listener);
+	unlink(o->path);
+	rmdir(o->dir);
+	assert_int_equal(odx_soft_destroy(o->dev), 0);
+}
+
+/* One line for each counter that met frames, whatever their number; the flow tables are left alone. */
+static void frames_by_control(void **state)
+{
+	static struct session_counter values[N];
+	static struct other o;
+	struct session_frame f = { .wire = 60 };
+	struct flow_key key;
+	struct session s;
+	uint8_t frame[64];
+	uint32_t ids[N];
+
+	other_begin(&o);
+	said[0] = 0;
+	packet(frame, 14, &key, IPPROTO_UDP, 9);
+	assert_true(session_open(&s, ibv_get_device_name(o.dev), 4, o.path, NULL));
+	for (uint32_t i = 0; i < N; i++)
+		assert_true(session_flow(&s, &key, &ids[i]));
+	assert_int_equal(s.steering.n_entries, 0);
+	for (unsigned int round = 1; round <= 2; round++) {
+		for (uint32_t i = 0; i < N; i++)
+			for (uint32_t k = 0; k < i % 5; k++)
+				assert_true(session_arrive(&s, &key, ids[i], &f));
+		assert_true(session_read(&s, values));
+		for (uint32_t i = 0; i < N; i++) {
+			assert_int_equal(values[i].packets, i % 5 * round);
+			assert_int_equal(values[i].octets, i % 5 * 60 * round);
+		}
+	}
+	assert_string_equal(said, "");
+	assert_false(session_traffic(&s, 0xfffffe, 1));
+	assert_non_null(strstr(said, "0xfffffe"));
+	assert_true(session_close(&s));
+	other_end(&o);
+	assert_int_equal(o.n_lines, 2 * N / 5 * 4);
+}
+
+/* An answer that is an error is told as it came, and so is an end that hangs up; neither passes for a count. */
+static void control_refuses(void **state)
+{
+	static struct session_counter values[64];
+	struct session s;
+	uint32_t id;
+
+	for (int hang_up = 0; hang_up < 2; hang_up++) {
+		struct other o = { .refuse = 40, .hang_up = hang_up };
+
+		other_begin(&o);
+		assert_true(session_open(&s, ibv_get_device_name(o.dev), 4, o.path, NULL));
+		for (uint32_t i = 0; i < 64; i++) {
+			assert_true(session_take(&s, &id));
+			assert_true(session_traffic(&s, id, 1));
+		}
+		assert_false(session_read(&s, values));
+		assert_non_null(strstr(said, o.path));
+		assert_true(hang_up || strstr(said, "no such counter"));
+		assert_true(session_close(&s));
+		other_end(&o);
+	}
+}
+
+static void no_control(void **state)
+{
+	struct ibv_device *dev = odx_soft_create("seed=7");
+	const char *name = ibv_get_device_name(dev);
+	struct session s;
+
+	assert_false(session_open(&s, name, 4, "/dev/null/none", NULL));
+	assert_non_null(strstr(said, "/dev/null/none"));
+	assert_true(session_close(&s));
+	assert_false(session_open(&s, name, 4, "/tmp", NULL));
+	assert_non_null(strstr(said, "neither"));
+	assert_true(session_close(&s));
+	/* The environment's is not for software devices. */
+	assert_true(session_open(&s, name, 4, NULL, "/tmp"));
+	assert_true(session_close(&s));
 	assert_int_equal(odx_soft_destroy(dev), 0);
 }
 
@@ -291,6 +436,7 @@ int main(void)
 		cmocka_unit_test(failed_query), cmocka_unit_test(hanging_query), cmocka_unit_test(no_more_counters),
 		cmocka_unit_test(removed_device), cmocka_unit_test(unknown_device), cmocka_unit_test(unknown_counter),
 		cmocka_unit_test(frames_through_the_device), cmocka_unit_test(refused_steering), cmocka_unit_test(entry_stays),
+		cmocka_unit_test(frames_by_control), cmocka_unit_test(control_refuses), cmocka_unit_test(no_control),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

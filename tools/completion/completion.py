@@ -28,7 +28,7 @@ _devx() {
 	--device) COMPREPLY=($(compgen -W "mlx5_soft0 $(ls /sys/class/infiniband 2>/dev/null)" -- "$cur")); return ;;
 	--diff) COMPREPLY=($(compgen -W "cx5 cx6dx cx7 bf3" -- "$cur")); return ;;
 	--opcode) COMPREPLY=($(compgen -W "${!_devx_in[*]}" -- "${cur^^}")); return ;;
-	--syndromes) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+	--syndromes | --control) COMPREPLY=($(compgen -f -- "$cur")); return ;;
 	--layout) COMPREPLY=($(compgen -W "${!_devx_fields[*]}" -- "$cur")); return ;;
 	--op-mod | --outlen | --in-flight | --top) return ;;
 	esac
