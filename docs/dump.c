@@ -6,7 +6,7 @@
 
 int main(void)
 {
-	static const struct hca_config config = { .profile = HCA_CX7 };
+	static const struct hca_config config = { .profile = HCA_CX7, .bare = true }; /* it has the driver's commands too */
 	static const struct hca_host host = { 0 };
 	struct hca *h = hca_new(&config, &host, NULL);
 

@@ -19,7 +19,11 @@ struct cap_page {
 /* Types as Linux numbers them (include/linux/mlx5/device.h); 0x1b and 0x1c as rdma-core and DPDK do. */
 enum {
 	CAP_GENERAL = 0x00,
+	CAP_ETHERNET = 0x01,
+	CAP_ODP = 0x02,
+	CAP_ATOMIC = 0x03,
 	CAP_ROCE = 0x04,
+	CAP_FLOW_TABLE = 0x07,
 	CAP_QOS = 0x0c,
 	CAP_VIRTIO = 0x13,
 	CAP_IPSEC = 0x15,
@@ -29,6 +33,7 @@ enum {
 	CAP_PSP = 0x1e,
 	CAP_MACSEC = 0x1f,
 	CAP_GENERAL_2 = 0x20,
+	CAP_PORT_SELECTION = 0x25,
 };
 
 /* What a page says at a field's first bit: the model asks its own capabilities, so that the two cannot differ. */
@@ -43,6 +48,8 @@ uint64_t hca_cap(const struct hca *h, uint8_t page, uint32_t bit, uint32_t width
 
 extern const struct cap_row caps_qos[], caps_virtio[], caps_ipsec[], caps_crypto[], caps_wqe_flow[], caps_parse_graph[],
 	caps_macsec[], caps_psp[];
+/* What differs in a bare device, in pages that cap_pages has too: rows that come before the others of their page (caps_pci.c). */
+extern const struct cap_page cap_pages_bare[];
 extern const struct cap_page cap_pages[];
 extern const unsigned int n_cap_pages;
 extern const struct cap_row cap_nic_flow_tables[]; /* caps_flow.c */

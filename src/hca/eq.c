@@ -61,6 +61,7 @@ static enum syn create_eq(struct hca *h, struct call *c)
 	eq = (struct eq *)obj_new(h, OBJ_EQ, c->uid, &syn);
 	if (!eq)
 		return syn;
+	eq->shared = c->shared;
 	eq->page_shift = (uint8_t)(12 + PRM_GET(&in, eqc, log_page_size));
 	eq->log_size = (uint8_t)PRM_GET(&in, eqc, log_eq_size);
 	n = (uint32_t)((((uint64_t)EQE_BYTES << eq->log_size) + (UINT64_C(1) << eq->page_shift) - 1) >> eq->page_shift);
@@ -202,6 +203,17 @@ void eqs_event(struct hca *h, const struct hca_event *ev, uint16_t uid)
 	}
 }
 
+bool eqs_hear(struct hca *h, uint8_t type)
+{
+	for (uint32_t id = EQN_FIRST; h->tables[OBJ_EQ].count && id <= EQN_LAST; id++) {
+		struct hca_obj *obj = obj_in_entry(obj_peek(h, OBJ_EQ, id));
+
+		if (obj && !obj->uid && ((struct eq *)obj)->events[type / 64] >> type % 64 & 1)
+			return true;
+	}
+	return false;
+}
+
 bool hca_commands_done(struct hca *h, uint32_t slots)
 {
 	struct hca_event ev;
@@ -246,6 +258,8 @@ enum syn eq_find(struct hca *h, uint16_t uid, uint32_t eqn, struct hca_obj **eq)
 	if (!h->cfg.bare && eqn >= HCA_FIRST_EQN && eqn - HCA_FIRST_EQN < HCA_EQS)
 		return SYN_OK;
 	*eq = obj_refer(h, OBJ_EQ, eqn, uid);
+	if (*eq && (*eq)->uid != uid && !((struct eq *)*eq)->shared)
+		*eq = NULL; /* the driver's own affairs */
 	return *eq ? SYN_OK : SYN_CQ_EQN;
 }
 

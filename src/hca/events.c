@@ -7,6 +7,7 @@
 
 #include "events.h"
 #include "types.h"
+#include "vport.h"
 
 /* Subtypes of a port change. Linux, include/linux/mlx5/device.h. */
 #define PORT_DOWN 0x1u
@@ -80,23 +81,44 @@ void hca_raise(struct hca *h, const struct hca_event *ev, uint16_t uid)
 
 bool hca_port_up(const struct hca *h, uint32_t port)
 {
-	return port && port <= NUM_PORTS && !h->port_down;
+	return port && port <= NUM_PORTS && port_is_up(h);
 }
 
-bool hca_port(struct hca *h, uint32_t port, bool up)
+bool port_is_up(const struct hca *h)
+{
+	return !h->port_down && !h->admin_down;
+}
+
+/* After a change of either: tells of it if the link is now up, and was not, or the other way round. */
+static void port_changed(struct hca *h, bool was_up)
 {
 	struct hca_event ev;
 	struct prm_box data;
 
+	if (port_is_up(h) == was_up)
+		return;
+	data = event_new(&ev, EVENT_PORT_CHANGE, was_up ? PORT_DOWN : PORT_ACTIVE);
+	PRM_SET(&data, port_state_change_event, port_num, NUM_PORTS);
+	hca_raise(h, &ev, 0);
+}
+
+bool hca_port(struct hca *h, uint32_t port, bool up)
+{
+	bool was_up = port_is_up(h);
+
 	if (!port || port > NUM_PORTS)
 		return false;
-	if (h->port_down == !up)
-		return true;
 	h->port_down = !up;
-	data = event_new(&ev, EVENT_PORT_CHANGE, up ? PORT_ACTIVE : PORT_DOWN);
-	PRM_SET(&data, port_state_change_event, port_num, port);
-	hca_raise(h, &ev, 0);
+	port_changed(h, was_up);
 	return true;
+}
+
+void port_admin(struct hca *h, bool up)
+{
+	bool was_up = port_is_up(h);
+
+	h->admin_down = !up;
+	port_changed(h, was_up);
 }
 
 /* What the event says of its object: a layout by event type. */

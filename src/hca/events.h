@@ -48,6 +48,8 @@ void hca_raise_on(struct hca *h, const struct hca_obj *obj, uint8_t event);
 /* To the queues whose mask has the event, of this uid if it is affiliated; and to one queue (eq.c). */
 void eqs_event(struct hca *h, const struct hca_event *ev, uint16_t uid);
 void eq_event(struct hca *h, struct hca_obj *eq, const uint8_t *event);
+/* Does one of the driver's queues want it? */
+bool eqs_hear(struct hca *h, uint8_t type);
 /* The EQ that a CQ names: NULL for one of the driver's. SYN_CQ_EQN: neither such a one nor one of this uid's. */
 enum syn eq_find(struct hca *h, uint16_t uid, uint32_t eqn, struct hca_obj **eq);
 

@@ -6,6 +6,7 @@
 
 #include "context.h"
 #include "general.h"
+#include "init.h"
 #include "model.h"
 #include "queues.h"
 #include "schedule.h"
@@ -110,11 +111,14 @@ static const struct hca_op *const op_tables[] = {
 	/* Steering. */
 	ops_flow_table, ops_flow_entry, ops_reformat, ops_l2,
 	/* Events and doorbells. */
-	ops_uar, ops_eq,
+	ops_uar, ops_eq, ops_registers,
 
 	/* General objects and commands, quality of service. */
 	ops_general, ops_general_flow, ops_scheduling, ops_vport, ops_congestion, ops_user_cmds,
 };
+
+/* Of a bare device besides. */
+static const struct hca_op *const bare_tables[] = { ops_init, ops_pages, ops_access_reg, ops_set_caps };
 
 static const char *const profile_names[HCA_N_PROFILES] = {
 	[HCA_CX5] = "cx5", [HCA_CX6DX] = "cx6dx", [HCA_CX7] = "cx7", [HCA_BF3] = "bf3",
@@ -153,6 +157,12 @@ uint64_t hca_random(struct hca *h)
 	return z ^ z >> 31;
 }
 
+static void add_ops(struct hca *h, const struct hca_op *ops)
+{
+	for (const struct hca_op *op = ops; op->opcode; op++)
+		h->op_of[op->opcode] = op;
+}
+
 struct hca *hca_new(const struct hca_config *config, const struct hca_host *ops, void *host)
 {
 	struct hca *h = calloc(1, sizeof(*h));
@@ -168,14 +178,17 @@ struct hca *hca_new(const struct hca_config *config, const struct hca_host *ops,
 	h->steer = steer_new(h);
 	h->vport = vport_new(config);
 	h->mcgs = mcg_new(config->seed);
-	if (!h->sched || !h->user_objs || !h->steer || !h->vport || !h->mcgs) {
+	if (config->bare)
+		h->init = init_new();
+	if (!h->sched || !h->user_objs || !h->steer || !h->vport || !h->mcgs || (config->bare && !h->init)) {
 		hca_free(h);
 		return NULL;
 	}
 	h->user_objs[0] = 1; /* the driver's own */
 	for (size_t t = 0; t < sizeof(op_tables) / sizeof(op_tables[0]); t++)
-		for (const struct hca_op *op = op_tables[t]; op->opcode; op++)
-			h->op_of[op->opcode] = op;
+		add_ops(h, op_tables[t]);
+	for (size_t t = 0; h->init && t < sizeof(bare_tables) / sizeof(bare_tables[0]); t++)
+		add_ops(h, bare_tables[t]);
 	gen_init(h);
 	return h;
 }
@@ -190,6 +203,7 @@ void hca_free(struct hca *h)
 	free(h->vport);
 	mcg_free(h->mcgs);
 	free(h->user_objs);
+	init_free(h->init);
 	free(h);
 }
 
@@ -222,6 +236,8 @@ static int64_t undefined_bit(struct hca *h, struct call *c)
 /* What can be refused before any handler runs. */
 static enum syn check(struct hca *h, const struct hca_op *op, struct call *c)
 {
+	enum syn syn;
+
 	if (c->in.len < op->in_min)
 		return SYN_IN_LEN;
 	if (c->out.len < op->out_min)
@@ -232,6 +248,9 @@ static enum syn check(struct hca *h, const struct hca_op *op, struct call *c)
 		return SYN_UID;
 	if (op->kind == OP_DRIVER && c->uid)
 		return SYN_PRIVILEGED;
+	syn = h->init ? init_allows(h, c->opcode) : SYN_OK;
+	if (syn != SYN_OK)
+		return syn;
 	if (h->cfg.strict) {
 		int64_t bit = undefined_bit(h, c);
 
@@ -288,6 +307,8 @@ static enum syn execute(struct hca *h, struct call *c)
 		syn = op->handler(h, c);
 	if (syn == SYN_OK && op->kind == OP_DESTROY)
 		obj_free(h, c->obj);
+	if (h->init)
+		pages_watch(h);
 	return syn;
 }
 
@@ -312,6 +333,9 @@ void hca_run(struct hca *h, const uint8_t *in, uint32_t inlen, uint8_t *out, uin
 		c.opcode = (uint16_t)PRM_GET(&c.in, nop_in, opcode);
 		c.op_mod = (uint16_t)PRM_GET(&c.in, nop_in, op_mod);
 		c.uid = (uint16_t)prm_get(&c.in, 16, 16);
+		c.shared = h->init && c.uid == UID_SHARED && c.opcode == PRM_OP_CREATE_EQ;
+		if (c.shared)
+			c.uid = 0;
 		syn = execute(h, &c);
 	}
 	if (syn == SYN_OK)

@@ -86,6 +86,12 @@ void hca_hold(struct hca *h, uint64_t now);
 void hca_release(struct hca *h, uint32_t n, uint64_t now);
 void hca_remove(struct hca *h);
 
+/*
+ * As at power-on: no objects, nothing set, and a bare one waits for ENABLE_HCA. Fault rules, counters of the port and its wire stay.
+ * Commands that the embedder keeps itself are its own affair; none may be inside.
+ */
+void hca_reset(struct hca *h);
+
 /* The same answer as a failed command: outbox of zeros with a status and a syndrome. */
 void hca_fail(uint8_t *out, uint32_t outlen, uint8_t status, uint32_t syndrome);
 

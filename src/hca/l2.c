@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "init.h"
 #include "steer.h"
 
 /* The NIC takes this one for VXLAN by itself (Linux, drivers/net/ethernet/mellanox/mlx5/core/lib/vxlan.c). */
@@ -20,16 +21,15 @@ bool vxlan_port_known(const void *arg, uint16_t port)
 /* Ids are the inbox's, so none is ever taken from the table's own supply. */
 static struct hca_obj *place(struct hca *h, enum obj_type type, uint16_t uid, uint32_t id, enum syn *why)
 {
-	void **entry = obj_entry(h, type, id);
+	void **entry = pages_allow(h) ? obj_entry(h, type, id) : NULL;
 	struct hca_obj *obj = entry ? obj_alloc(type, uid, 0) : NULL;
 
-	*why = obj ? SYN_OK : SYN_NO_MEMORY;
+	*why = obj ? SYN_OK : pages_allow(h) ? SYN_NO_MEMORY : SYN_PAGES;
 	if (!obj)
 		return NULL;
 	obj->id = id;
 	*entry = obj;
-	h->tables[type].count++;
-	h->user_objs[uid]++;
+	obj_count(h, obj);
 	return obj;
 }
 

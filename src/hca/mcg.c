@@ -52,15 +52,23 @@ struct mcg_table *mcg_new(uint64_t key)
 /* The attachments themselves go with the tables of objects. */
 void mcg_free(struct mcg_table *t)
 {
-	for (uint32_t i = 0; t && i < t->n_buckets; i++) {
+	if (!t)
+		return;
+	mcg_clear(t);
+	free(t->buckets);
+	free(t);
+}
+
+void mcg_clear(struct mcg_table *t)
+{
+	for (uint32_t i = 0; i < t->n_buckets; i++) {
 		for (struct group *g = t->buckets[i], *next; g; g = next) {
 			next = g->next;
 			free(g);
 		}
+		t->buckets[i] = NULL;
 	}
-	if (t)
-		free(t->buckets);
-	free(t);
+	t->n_groups = 0;
 }
 
 static uint64_t mix(uint64_t z)

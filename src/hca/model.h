@@ -68,6 +68,7 @@ struct hca_op;
 struct call {
 	struct prm_box in, out;
 	uint16_t opcode, op_mod, uid;
+	bool shared;       /* uid said that the object is the driver's, for programs too */
 	uint32_t syndrome; /* filled where the number is not a table's: strict */
 	struct hca_obj *obj; /* OP_ON and OP_DESTROY: the object that the inbox names */
 	const struct hca_op *op;
@@ -105,7 +106,7 @@ struct hca_op {
 extern const struct hca_op ops_user[], ops_flow_counter[], ops_caps[], ops_mkey[], ops_cq[], ops_qp[], ops_q_counter[];
 extern const struct hca_op ops_tis[], ops_tir[], ops_rq[], ops_sq[], ops_srq[], ops_xrq[], ops_dct[], ops_mcg[], ops_psv[];
 /* Events and doorbells. */
-extern const struct hca_op ops_uar[], ops_eq[];
+extern const struct hca_op ops_uar[], ops_eq[], ops_registers[], ops_access_reg[], ops_set_caps[];
 /* Steering. */
 extern const struct hca_op ops_flow_table[], ops_flow_entry[], ops_reformat[], ops_l2[];
 /* General objects and commands, quality of service. */
@@ -127,6 +128,7 @@ struct obj_table {
 struct sched;
 struct steer;
 struct umem;
+struct init;
 
 struct hca {
 	struct hca_config cfg;
@@ -135,7 +137,9 @@ struct hca {
 	struct obj_table tables[OBJ_N_TYPES];
 	uint32_t *user_objs; /* by uid: 0 when it is free, else 1 and the number of its objects */
 	struct vport *vport;
-	bool port_down; /* the link of the only port; events.c */
+	bool port_down, admin_down; /* the only port: its wire, and what the driver wants of it; events.c */
+	uint32_t n_objs;            /* of all types and uids */
+	struct init *init;          /* of a bare device, else NULL */
 	uint64_t rng;
 	struct sched *sched;
 	struct steer *steer;
@@ -146,6 +150,8 @@ struct hca {
 };
 
 #define UID_MAX 0xfffe
+/* In a driver's CREATE_EQ: programs may name the queue too. Linux, include/linux/mlx5/driver.h: MLX5_SHARED_RESOURCE_UID. */
+#define UID_SHARED 0xffff
 
 extern const struct obj_class obj_classes[OBJ_N_TYPES];
 
@@ -183,6 +189,9 @@ void obj_tables_free(struct hca *h);
 
 /* Memory for an object of the type, zeroed but for its links and type, with no id yet. NULL: no memory. */
 struct hca_obj *obj_alloc(enum obj_type type, uint16_t uid, uint32_t more_links);
+
+/* A new one is in its place: counts it. */
+void obj_count(struct hca *h, const struct hca_obj *obj);
 
 /* range.c: an object that covers 1 << log ids. A type makes all its objects so, or none. NULL: as obj_new(). */
 struct hca_obj *obj_new_range(struct hca *h, enum obj_type type, uint16_t uid, unsigned int log, enum syn *why);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "init.h"
 #include "model.h"
 
 /* The directory grows with the highest id, so that a device with few objects is small and soon made. */
@@ -107,6 +108,13 @@ struct hca_obj *obj_alloc(enum obj_type type, uint16_t uid, uint32_t more_links)
 	return obj;
 }
 
+void obj_count(struct hca *h, const struct hca_obj *obj)
+{
+	h->tables[obj_space(obj->type)].count++;
+	h->user_objs[obj->uid]++;
+	h->n_objs++;
+}
+
 struct hca_obj *obj_new_links(struct hca *h, enum obj_type type, uint16_t uid, uint32_t more_links, enum syn *why)
 {
 	const struct obj_class *class = &obj_classes[type], *space = &obj_classes[obj_space(type)];
@@ -115,6 +123,9 @@ struct hca_obj *obj_new_links(struct hca *h, enum obj_type type, uint16_t uid, u
 	uint32_t id;
 	void **entry;
 
+	*why = SYN_PAGES;
+	if (!pages_allow(h))
+		return NULL;
 	*why = SYN_NO_MEMORY;
 	if (!t->free_head && (t->next ? t->next : space->first_id) > space->max_id) {
 		*why = class->limit;
@@ -135,8 +146,7 @@ struct hca_obj *obj_new_links(struct hca *h, enum obj_type type, uint16_t uid, u
 		t->next++;
 	*entry = obj;
 	obj->id = id;
-	t->count++;
-	h->user_objs[uid]++;
+	obj_count(h, obj);
 	*why = SYN_OK;
 	return obj;
 }
@@ -207,6 +217,7 @@ void obj_free(struct hca *h, struct hca_obj *obj)
 	}
 	t->count--;
 	h->user_objs[obj->uid]--;
+	h->n_objs--;
 	obj_discard(obj);
 }
 

@@ -63,6 +63,7 @@ struct attachment {
 
 struct mcg_table *mcg_new(uint64_t key); /* NULL: no memory */
 void mcg_free(struct mcg_table *t);
+void mcg_clear(struct mcg_table *t); /* its groups; the attachments are gone with all objects */
 
 /* An XRQ's context, and behind it the entry that SET_XRQ_DC_PARAMS_ENTRY sets. */
 #define XRQ_DC_ENTRY (PRM_SZ(set_xrq_dc_params_entry_in) - PRM_HDR_SZ)

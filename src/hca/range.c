@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 
+#include "init.h"
 #include "model.h"
 
 static void keep(struct hca *h, enum obj_type type, uint32_t id, unsigned int log)
@@ -73,9 +74,11 @@ struct hca_obj *obj_new_range(struct hca *h, enum obj_type type, uint16_t uid, u
 {
 	struct hca_obj *obj = obj_alloc(type, uid, 0);
 
-	*why = SYN_NO_MEMORY;
-	if (!obj)
+	*why = pages_allow(h) ? SYN_NO_MEMORY : SYN_PAGES;
+	if (!obj || *why == SYN_PAGES) {
+		free(obj);
 		return NULL;
+	}
 	obj->id = take(h, type, log, why);
 	if (!obj->id) {
 		free(obj);
@@ -85,8 +88,7 @@ struct hca_obj *obj_new_range(struct hca *h, enum obj_type type, uint16_t uid, u
 	obj->log = log & 0x1f;
 	for (uint32_t i = 0; i < 1u << log; i++)
 		*obj_entry(h, type, obj->id + i) = obj;
-	h->tables[obj_space(type)].count++;
-	h->user_objs[uid]++;
+	obj_count(h, obj);
 	*why = SYN_OK;
 	return obj;
 }

@@ -46,6 +46,12 @@ struct steer *steer_new(const void *salt)
 	return s;
 }
 
+void steer_clear(struct steer *s)
+{
+	s->starts.root = NULL;
+	memset(s->root, 0, sizeof(s->root));
+}
+
 struct hca_obj *steer_find(struct hca *h, enum obj_type type, uint32_t id, uint16_t uid)
 {
 	struct hca_obj *obj = obj_in_entry(obj_peek(h, type, id));

@@ -130,6 +130,8 @@ struct steer {
 
 struct steer *steer_new(const void *salt); /* NULL: no memory */
 
+void steer_clear(struct steer *s); /* its tables are gone with all objects */
+
 void flow_group_fini(struct hca_obj *obj);
 void flow_entry_fini(struct hca_obj *obj);
 void reformat_fini(struct hca_obj *obj);

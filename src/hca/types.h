@@ -72,6 +72,7 @@ struct eq {
 	uint64_t events[4]; /* event n in bit n % 64 of word n / 64 */
 	uint32_t produced, consumed;
 	uint8_t log_size, page_shift;
+	bool shared; /* the driver's, for completion queues of programs too */
 	bool armed; /* of a bare device that is told of doorbells: the next EQE interrupts */
 	uint8_t eqc[PRM_SZ(eqc)];
 };

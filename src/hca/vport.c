@@ -8,6 +8,7 @@
 
 #include "caps.h"
 #include "context.h"
+#include "init.h"
 #include "vport.h"
 
 /* RoCE versions and L3 types. Linux, include/linux/mlx5/mlx5_ifc.h: MLX5_ROCE_VERSION_*, MLX5_ROCE_L3_TYPE_*. */
@@ -37,15 +38,34 @@ static void set_link_local(struct vport *v, const struct hca_config *cfg, uint32
 	PRM_SET(&a, roce_addr_layout, roce_version, version);
 }
 
+static void start(struct vport *v, const struct hca_config *cfg)
+{
+	v->port_mtu = VPORT_MTU + L2_OVERHEAD;
+	if (cfg->bare)
+		return; /* the driver sets them */
+	set_link_local(v, cfg, 0, ROCE_V1);
+	set_link_local(v, cfg, 1, ROCE_V2);
+}
+
 struct vport *vport_new(const struct hca_config *cfg)
 {
 	struct vport *v = calloc(1, sizeof(*v));
 
-	if (!v)
-		return NULL;
-	set_link_local(v, cfg, 0, ROCE_V1);
-	set_link_local(v, cfg, 1, ROCE_V2);
+	if (v)
+		start(v, cfg);
 	return v;
+}
+
+void vport_clear(struct hca *h)
+{
+	struct vport *v = h->vport;
+
+	memset(v->roce, 0, sizeof(v->roce));
+	memset(v->node_desc, 0, sizeof(v->node_desc));
+	v->host_endianness = v->an_disabled = v->legacy_off = false;
+	v->ext_admin = 0;
+	h->admin_down = false;
+	start(v, &h->cfg);
 }
 
 void vport_received(struct hca *h, const uint8_t *frame, uint32_t len, uint32_t discards)
@@ -54,7 +74,7 @@ void vport_received(struct hca *h, const uint8_t *frame, uint32_t len, uint32_t 
 	struct counter *c = &v->rx[RX_UNICAST];
 	static const uint8_t broadcast[6] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
 
-	if (h->port_down) {
+	if (!port_is_up(h)) {
 		v->down_discards++;
 		return;
 	}
@@ -102,9 +122,9 @@ static enum syn query_hca_vport_context(struct hca *h, struct call *c)
 	if (syn != SYN_OK)
 		return syn;
 	PRM_SET(&ctx, hca_vport_context, grh_required, 1); /* there is no RoCE without */
-	PRM_SET(&ctx, hca_vport_context, port_state, h->port_down ? IB_DOWN : IB_ACTIVE);
-	PRM_SET(&ctx, hca_vport_context, vport_state, h->port_down ? IB_DOWN : IB_ACTIVE);
-	PRM_SET(&ctx, hca_vport_context, port_physical_state, h->port_down ? PHYS_DISABLED : PHYS_LINK_UP);
+	PRM_SET(&ctx, hca_vport_context, port_state, port_is_up(h) ? IB_ACTIVE : IB_DOWN);
+	PRM_SET(&ctx, hca_vport_context, vport_state, port_is_up(h) ? IB_ACTIVE : IB_DOWN);
+	PRM_SET(&ctx, hca_vport_context, port_physical_state, port_is_up(h) ? PHYS_LINK_UP : PHYS_DISABLED);
 	PRM_SET(&ctx, hca_vport_context, system_image_guid, h->cfg.guid);
 	PRM_SET(&ctx, hca_vport_context, port_guid, h->cfg.guid);
 	PRM_SET(&ctx, hca_vport_context, node_guid, h->cfg.guid);
@@ -129,7 +149,7 @@ static enum syn query_vport_state(struct hca *h, struct call *c)
 	if (c->op_mod == OF_ESW_VPORT)
 		return SYN_ESWITCH;
 	PRM_SET(&c->out, query_vport_state_out, admin_state, ADMIN_AUTO);
-	PRM_SET(&c->out, query_vport_state_out, state, h->port_down ? STATE_DOWN : STATE_UP);
+	PRM_SET(&c->out, query_vport_state_out, state, port_is_up(h) ? STATE_UP : STATE_DOWN);
 	return SYN_OK;
 }
 
@@ -254,7 +274,7 @@ static enum syn get_dropped_packet_log(struct hca *h, struct call *c)
 /* Interface versions: 1 is current, and the one that every driver since 2014 asks for. */
 static enum syn query_issi(struct hca *h, struct call *c)
 {
-	PRM_SET(&c->out, query_issi_out, current_issi, 1);
+	PRM_SET(&c->out, query_issi_out, current_issi, h->init ? h->init->issi : 1);
 	PRM_SET(&c->out, query_issi_out, supported_issi_dw0, 1 << 0 | 1 << 1);
 	return SYN_OK;
 }

@@ -7,6 +7,8 @@
 
 #define DROPPED_HEADERS 128u /* bytes of the last packet that was dropped */
 
+#define NODE_DESC_BYTES 64u
+
 enum { RX_UNICAST, RX_MULTICAST, RX_BROADCAST, RX_KINDS };
 
 struct vport {
@@ -17,17 +19,31 @@ struct vport {
 	uint32_t invalid_commands;  /* with an opcode that the device has not */
 	uint8_t dropped[DROPPED_HEADERS];
 	uint64_t psp_keys;          /* how often the PSP master key was rotated */
+	uint16_t port_mtu;
+	bool host_endianness;
+	bool an_disabled, legacy_off; /* PTYS */
+	uint32_t ext_admin;
+	uint8_t node_desc[NODE_DESC_BYTES];
 	uint32_t psp_spi;           /* the last that was given; without its highest bit, which tells the master key */
 };
 
 struct vport *vport_new(const struct hca_config *cfg); /* NULL: no memory */
+/* What a driver set is as at the start; the counters stay. */
+void vport_clear(struct hca *h);
 /* The MAC address is the GUID without the two bytes in its middle. */
 uint64_t hca_mac(const struct hca *h);
 /* A packet from the wire, which the steering has seen, or was not shown because the link is down. */
 void vport_received(struct hca *h, const uint8_t *frame, uint32_t len, uint32_t discards);
 
-/* MTU of the port, and of the function's netdev that is not there. */
+/* MTU of the port, with header, VLAN tag and checksum; and of the function's netdev as long as no driver sets it. */
+#define L2_OVERHEAD 22u
+#define PORT_MTU_MIN 68u
 #define PORT_MTU_MAX 10240u
 #define VPORT_MTU 1500u
+
+/* The link is up when the wire is (hca_port()) and the driver has not taken the port down (events.c). */
+bool port_is_up(const struct hca *h);
+void port_admin(struct hca *h, bool up);
+bool port_has_extended_speeds(const struct hca *h); /* port_regs.c */
 
 #endif

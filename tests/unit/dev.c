@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "dev.h"
+#include "bare.h"
 
 bool through_queue;
 bool syn_seen[SYN_COUNT];
@@ -126,9 +126,18 @@ int dev_setup(void **state)
 	return setup(state, false);
 }
 
-int dev_setup_bare(void **state)
+int dev_setup_off(void **state)
 {
 	return setup(state, true);
+}
+
+int dev_setup_bare(void **state)
+{
+	int err = setup(state, true);
+
+	if (!err)
+		set_up(*state);
+	return err;
 }
 
 int dev_teardown(void **state)

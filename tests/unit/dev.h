@@ -47,7 +47,8 @@ extern bool syn_seen[SYN_COUNT];
 extern unsigned int fail_alloc;
 
 int dev_setup(void **state);
-int dev_setup_bare(void **state); /* for a driver */
+int dev_setup_off(void **state);  /* bare, as at power-on */
+int dev_setup_bare(void **state); /* the same, initialised by a driver */
 int dev_teardown(void **state);
 
 void cmd_new(struct cmd *c, uint16_t opcode, uint16_t uid, uint32_t inlen, uint32_t outlen);
@@ -108,6 +109,8 @@ int run_change_tests(void);
 
 /* Events and doorbells. */
 int run_uar_tests(void);
+int run_boot_tests(void);
+int run_pages_tests(void);
 /* General objects and commands, quality of service. */
 int run_general_tests(void);
 int run_general_flow_tests(void);

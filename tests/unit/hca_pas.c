@@ -9,7 +9,7 @@ static uint32_t driver_eq(struct dev *d)
 	struct prm_box eqc;
 	struct cmd c;
 
-	CMD(&c, CREATE_EQ, 0, create_eq);
+	CMD(&c, CREATE_EQ, UID_SHARED, create_eq);
 	c.inlen += PRM_SZ(cmd_pas);
 	eqc = PRM_SUB(&c.i, create_eq_in, eq_context_entry);
 	PRM_SET(&eqc, eqc, log_eq_size, 6);

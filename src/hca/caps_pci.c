@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where the capabilities of a bare device differ, which a driver of an operating system initialises and then makes a netdev of.
+ * They are set so that it loads whole, and takes no path that needs work requests to be executed: those are not.
+ */
+#include "caps.h"
+#include "types.h"
+
+#define GEN_ALL(field, v) CAP_ALL(cmd_hca_cap, field, v)
+#define ETH_ALL(field, v) CAP_ALL(per_protocol_networking_offload_caps, field, v)
+#define END { 0, 0, { 0 } }
+
+static const struct cap_row general[] = {
+	/* A netdev is made only of a function with these. */
+	GEN_ALL(eth_net_offloads, 1),
+	GEN_ALL(max_tc, 8),
+	GEN_ALL(log_max_current_uc_list, 7),
+	GEN_ALL(log_max_current_mc_list, 11),
+	GEN_ALL(log_max_vlan_list, 8),
+
+	/*
+	 * Memory of programs is registered by a work request that rewrites an mkey, unless the size of an mkey cannot be
+	 * changed so: then Linux creates an mkey by a command (drivers/infiniband/hw/mlx5/mlx5_ib.h, mlx5_ib_can_load_pas_with_umr).
+	 */
+	GEN_ALL(umr_modify_entity_size_disabled, 1),
+
+	/* Which registers there are is asked there (registers.c). */
+	GEN_ALL(pcam_reg, 1),
+	GEN_ALL(mcam_reg, 1),
+	GEN_ALL(qcam_reg, 1),
+
+	GEN_ALL(max_num_eqs, EQN_LAST - EQN_FIRST + 1),
+	GEN_ALL(num_of_uars_per_page, 1),
+	GEN_ALL(bf, 1),
+	END,
+};
+
+static const struct cap_row ethernet[] = {
+	ETH_ALL(csum_cap, 1),
+	ETH_ALL(wqe_inline_mode, 2), /* headers need not be in the work request: Linux, include/linux/mlx5/vport.h */
+	END,
+};
+
+const struct cap_page cap_pages_bare[] = {
+	{ CAP_GENERAL, general },
+	{ CAP_ETHERNET, ethernet },
+	{ 0, NULL },
+};
