@@ -79,7 +79,7 @@ static bool sysfs_has_mlx5(void)
 			continue;
 		target[n] = 0;
 		base = strrchr(target, '/');
-		found = !strcmp(base ? base + 1 : target, "mlx5_core");
+		found = !strncmp(base ? base + 1 : target, "mlx5_core", strlen("mlx5_core")); /* mlx5_core.sf too */
 	}
 	closedir(dir);
 	return found;
@@ -115,11 +115,16 @@ static struct list *make_list(struct ibv_device **real, int n_real, int *n_all)
 		int n = 0;
 
 		if (!l)
-			return NULL;
+			return NULL; /* errno is malloc's */
 		for (size_t i = 0; (t = odx_transport_at(i)); i++) {
-			int at = n < room ? n : room;
+			int at = n < room ? n : room, got = t->list(l->all + n_real + at, room - at, &shown);
 
-			n += t->list(l->all + n_real + at, room - at, &shown);
+			if (got < 0) {
+				free(l);
+				errno = -got;
+				return NULL;
+			}
+			n += got;
 		}
 		if (n <= room) {
 			if (n_real)
@@ -152,8 +157,9 @@ ODX_EXPORT struct ibv_device **ibv_get_device_list(int *num_devices)
 	}
 	l = make_list(real, n_real, &n_all);
 	if (!l) {
+		real_errno = errno;
 		free_real(real);
-		errno = ENOMEM;
+		errno = real_errno;
 		return NULL;
 	}
 	if (!n_all && real_errno) { /* nothing of ours to show: the failure is the answer */

@@ -55,7 +55,7 @@ struct odx_open {
 struct odx_transport_ops {
 	const char *name;
 
-	/* Devices. list writes up to max and returns how many there are. */
+	/* Devices. list writes up to max and returns how many there are, or a negative errno value. */
 	int (*list)(struct ibv_device **out, int max, const struct odx_shown *shown);
 	bool (*owns_device)(const struct ibv_device *dev);    /* any pointer; destroyed devices of ours too */
 	const char *(*device_name)(struct ibv_device *dev);   /* also of one that was destroyed */

@@ -63,8 +63,10 @@ int uverbs_obj_query_async(struct mlx5dv_devx_obj *obj, const void *in, size_t i
 
 	if (!err)
 		err = uverbs_check_box(in, inlen);
-	if (!err && (!uverbs_id_inside(in, inlen) || comp->fd == -1))
+	if (!err && !uverbs_id_inside(in, inlen))
 		err = EINVAL;
+	if (!err && comp->fd == -1)
+		err = uverbs_owns_comp(comp) ? EBADF : EINVAL; /* destroyed; libmlx5 leaves -1 out, and the kernel misses it */
 	if (err)
 		return err;
 	cmd.attrs[0] = uverbs_idr(MLX5_IB_ATTR_DEVX_OBJ_QUERY_ASYNC_HANDLE, ((struct uverbs_obj *)obj)->handle);

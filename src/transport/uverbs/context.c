@@ -34,25 +34,26 @@ static int context_by_write(int fd, struct request *r)
 {
 	struct {
 		struct ib_uverbs_cmd_hdr hdr;
-		struct ib_uverbs_get_context core;
+		uint64_t response; /* struct ib_uverbs_get_context */
 		struct mlx5_ib_alloc_ucontext_req_v2 req;
 	} cmd;
 	struct {
-		struct ib_uverbs_get_context_resp core;
+		uint32_t async_fd, num_comp_vectors; /* struct ib_uverbs_get_context_resp */
 		struct mlx5_ib_alloc_ucontext_resp resp;
 	} resp;
 	size_t len = sizeof(cmd) - sizeof(cmd.req) + r->len;
 
+	_Static_assert(sizeof(cmd) == 48 && sizeof(resp.resp) % 4 == 0, "as the kernel counts them");
 	memset(&resp, 0, sizeof(resp));
 	cmd.hdr.command = IB_USER_VERBS_CMD_GET_CONTEXT;
 	cmd.hdr.in_words = (uint16_t)(len / 4);
 	cmd.hdr.out_words = sizeof(resp) / 4;
-	cmd.core.response = (uintptr_t)&resp;
+	cmd.response = (uintptr_t)&resp;
 	cmd.req = r->req;
 	if (write(fd, &cmd, len) != (ssize_t)len)
 		return errno;
-	r->vectors = resp.core.num_comp_vectors;
-	r->async_fd = (int)resp.core.async_fd;
+	r->vectors = resp.num_comp_vectors;
+	r->async_fd = (int)resp.async_fd;
 	*r->resp = resp.resp;
 	return 0;
 }
@@ -69,7 +70,7 @@ static int get_context(int fd, struct request *r, bool devx)
 	int err = EINVAL;
 
 	r->req.flags = devx ? MLX5_IB_ALLOC_UCTX_DEVX : 0;
-	for (size_t i = 0; err && i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+	for (size_t i = 0; (err == EINVAL || err == EOPNOTSUPP) && i < sizeof(lengths) / sizeof(lengths[0]); i++) {
 		r->len = lengths[i];
 		memset(r->resp, 0, sizeof(*r->resp));
 		err = context_by_ioctl(fd, r);

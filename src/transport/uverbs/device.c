@@ -74,7 +74,7 @@ static struct uverbs_device *device_for(const struct uverbs_found *f)
 
 struct listing {
 	struct ibv_device **out;
-	int n, max;
+	int n, max, err;
 	const struct odx_shown *shown;
 };
 
@@ -87,8 +87,10 @@ static void list_one(const struct uverbs_found *f, void *arg)
 		if (!strcmp(l->shown->devices[i]->name, f->ibdev))
 			return; /* rdma-core's, and stays so */
 	d = device_for(f);
-	if (!d)
+	if (!d) {
+		l->err = ENOMEM;
 		return;
+	}
 	if (l->n < l->max)
 		l->out[l->n] = &d->ibv;
 	l->n++;
@@ -97,12 +99,13 @@ static void list_one(const struct uverbs_found *f, void *arg)
 int uverbs_list(struct ibv_device **out, int max, const struct odx_shown *shown)
 {
 	struct listing l = { .out = out, .max = max, .shown = shown };
+	int err;
 
 	pthread_once(&fork_once, watch_fork);
 	pthread_mutex_lock(&uverbs_registry);
-	uverbs_scan(list_one, &l);
+	err = uverbs_scan(list_one, &l);
 	pthread_mutex_unlock(&uverbs_registry);
-	return l.n;
+	return err ? -err : l.err ? -l.err : l.n;
 }
 
 bool uverbs_owns_device(const struct ibv_device *dev)
