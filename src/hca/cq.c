@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Completion queues. Nothing completes on them in this model. */
+/* Completion queues. Nothing completes on them in this model, but for the CQE that ends one that is resized. */
 #include <string.h>
 
+#include "context.h"
 #include "events.h"
 #include "types.h"
 
@@ -11,6 +12,7 @@
 
 /* Event state: fired, so nothing is armed. */
 #define CQ_ST_FIRED 0xau
+#define CQ_COUNTER_MASK 0xffffffu
 
 /* Status. Linux, include/linux/mlx5/cq.h. */
 #define CQ_STATUS_OVERFLOW 0x9u
@@ -39,18 +41,34 @@ static enum syn cq_context_check(struct prm_box *ctx)
 	return SYN_OK;
 }
 
-static enum syn create_cq(struct hca *h, struct call *c)
+/* The queue of a context, whose place the inbox tells: the same for create and resize. */
+static struct queue_part buffer(struct call *c, struct prm_box *ctx)
 {
-	struct prm_box ctx = PRM_SUB(&c->in, create_cq_in, cq_context);
-	const struct queue_part buf = {
+	return (struct queue_part){
 		.valid = PRM_GET(&c->in, create_cq_in, cq_umem_valid),
 		.id = (uint32_t)PRM_GET(&c->in, create_cq_in, cq_umem_id),
 		.offset = PRM_GET(&c->in, create_cq_in, cq_umem_offset),
-		.bytes = (uint64_t)CQE_BYTES(PRM_GET(&ctx, cqc, cqe_sz)) << PRM_GET(&ctx, cqc, log_cq_size),
+		.bytes = (uint64_t)CQE_BYTES(PRM_GET(ctx, cqc, cqe_sz)) << PRM_GET(ctx, cqc, log_cq_size),
 		.not_valid = SYN_CQ_UMEM, .range = SYN_CQ_RANGE, .read_only = SYN_CQ_READ_ONLY,
-		.pages = { PRM_SZ(create_cq_in), (uint8_t)PRM_GET(&ctx, cqc, log_page_size), (uint8_t)PRM_GET(&ctx, cqc, page_offset),
+		.pages = { PRM_SZ(create_cq_in), (uint8_t)PRM_GET(ctx, cqc, log_page_size), (uint8_t)PRM_GET(ctx, cqc, page_offset),
 			   SYN_CQ_PAGES, SYN_CQ_PAGES, SYN_CQ_PAGE_ALIGN },
 	};
+}
+
+_Static_assert(CTX_BIT_OF(PRM_F_create_cq_in__cq_umem_valid) == CTX_BIT_OF(PRM_F_modify_cq_in__cq_umem_valid) &&
+	       CTX_BIT_OF(PRM_F_create_cq_in__cq_umem_id) == CTX_BIT_OF(PRM_F_modify_cq_in__cq_umem_id) &&
+	       CTX_BIT_OF(PRM_F_create_cq_in__cq_umem_offset) == CTX_BIT_OF(PRM_F_modify_cq_in__cq_umem_offset) &&
+	       PRM_SZ(create_cq_in) == PRM_SZ(modify_cq_in), "resize tells the place of the queue as create does");
+
+void cq_fini(struct hca_obj *obj)
+{
+	umem_drop(((struct cq *)obj)->pages);
+}
+
+static enum syn create_cq(struct hca *h, struct call *c)
+{
+	struct prm_box ctx = PRM_SUB(&c->in, create_cq_in, cq_context);
+	const struct queue_part buf = buffer(c, &ctx);
 	const struct queue_part dbr = {
 		.valid = PRM_GET(&ctx, cqc, dbr_umem_valid),
 		.id = (uint32_t)PRM_GET(&ctx, cqc, dbr_umem_id),
@@ -76,6 +94,11 @@ static enum syn create_cq(struct hca *h, struct call *c)
 	cq = (struct cq *)obj_new(h, OBJ_CQ, c->uid, &syn);
 	if (!cq)
 		return syn;
+	cq->offset = buf.offset;
+	if (!buf_umem && !(cq->pages = umem_of_pages(c, &buf.pages, buf.bytes))) {
+		obj_free(h, &cq->obj);
+		return SYN_NO_MEMORY;
+	}
 	PRM_COPY(&c->in, create_cq_in, cq_context, cq->cqc);
 	ctx = prm_out(cq->cqc, sizeof(cq->cqc));
 	PRM_SET(&ctx, cqc, status, 0);
@@ -98,7 +121,79 @@ static enum syn query_cq(struct hca *h, struct call *c)
 	return SYN_OK;
 }
 
-/* op_mod 1, resize, is refused by dispatch: no public layout says where it takes its new umem from. */
+/*
+ * Where the old queue ends stands a CQE that says so, for who reads on in the new one; it counts. Linux,
+ * include/linux/mlx5/device.h: its opcode, and the byte that this shares with the owner bit.
+ */
+#define CQE64 64u
+#define CQE_OP_OWN 63u
+#define CQE_RESIZE_CQ 5u
+
+static bool write_resize_cqe(struct hca *h, struct cq *cq, struct prm_box *ctx)
+{
+	uint64_t log = PRM_GET(ctx, cqc, log_cq_size), producer = PRM_GET(ctx, cqc, producer_counter);
+	uint64_t bytes = CQE_BYTES(PRM_GET(ctx, cqc, cqe_sz)), at = (producer & ((UINT64_C(1) << log) - 1)) * bytes + bytes - CQE64;
+	uint8_t cqe[CQE64] = { [CQE_OP_OWN] = (uint8_t)(CQE_RESIZE_CQ << 4 | (producer >> log & 1)) };
+
+	if (cq->pages)
+		return umem_write(h, cq->pages, at, cqe, sizeof(cqe));
+	return umem_write(h, cq->obj.links[CQ_LINK_QUEUE], cq->offset + at, cqe, sizeof(cqe));
+}
+
+/* resize_field_select. Linux, include/linux/mlx5/cq.h. The size of a CQE, which has no bit, goes with the size. */
+#define RESIZE_LOG_SIZE 0x1u
+#define RESIZE_PAGE_OFFSET 0x2u
+#define RESIZE_PAGE_SIZE 0x4u
+#define RESIZE_ALL 0x7u
+
+#define COPY(bit, to, in, field)                                                                                     \
+	do {                                                                                                         \
+		if (select & (bit))                                                                                  \
+			PRM_SET(to, cqc, field, PRM_GET(in, cqc, field));                                            \
+	} while (0)
+
+static enum syn resize_cq(struct hca *h, struct call *c)
+{
+	struct prm_box in = PRM_SUB(&c->in, modify_cq_in, cq_context), ctx, next;
+	uint32_t select = (uint32_t)PRM_GET(&c->in, modify_cq_in, modify_field_select_resize_field_select);
+	struct cq *cq = (struct cq *)c->obj;
+	struct hca_obj *umem, *pages = NULL;
+	uint8_t cqc[PRM_SZ(cqc)];
+	struct queue_part buf;
+	enum syn syn;
+
+	if (select & ~RESIZE_ALL)
+		return SYN_CQ_RESIZE;
+	memcpy(cqc, cq->cqc, sizeof(cqc));
+	ctx = prm_out(cq->cqc, sizeof(cq->cqc));
+	next = prm_out(cqc, sizeof(cqc));
+	COPY(RESIZE_LOG_SIZE, &next, &in, log_cq_size);
+	COPY(RESIZE_LOG_SIZE, &next, &in, cqe_sz);
+	COPY(RESIZE_PAGE_OFFSET, &next, &in, page_offset);
+	COPY(RESIZE_PAGE_SIZE, &next, &in, log_page_size);
+	buf = buffer(c, &next);
+	syn = cq_context_check(&next);
+	if (syn == SYN_OK)
+		syn = queue_place(h, c, &buf, &umem);
+	if (syn != SYN_OK)
+		return syn;
+	if (!umem && !(pages = umem_of_pages(c, &buf.pages, buf.bytes)))
+		return SYN_NO_MEMORY;
+	if (!write_resize_cqe(h, cq, &ctx)) {
+		umem_drop(pages);
+		return SYN_CQ_MEMORY;
+	}
+	PRM_SET(&next, cqc, producer_counter, (PRM_GET(&ctx, cqc, producer_counter) + 1) & CQ_COUNTER_MASK);
+	memcpy(cq->cqc, cqc, sizeof(cqc));
+	obj_relink(&cq->obj, CQ_LINK_QUEUE, umem);
+	umem_drop(cq->pages);
+	cq->pages = pages;
+	cq->offset = buf.offset;
+	return SYN_OK;
+}
+
+#define OP_MOD_RESIZE 1u
+
 static enum syn modify_cq(struct hca *h, struct call *c)
 {
 	struct prm_box in = PRM_SUB(&c->in, modify_cq_in, cq_context);
@@ -107,6 +202,8 @@ static enum syn modify_cq(struct hca *h, struct call *c)
 	struct hca_obj *eq;
 	enum syn syn = SYN_OK;
 
+	if (c->op_mod == OP_MOD_RESIZE)
+		return resize_cq(h, c);
 	if (select & ~MODIFY_ALL)
 		return SYN_CQ_SELECT;
 	if (select & MODIFY_EQN)
@@ -115,19 +212,14 @@ static enum syn modify_cq(struct hca *h, struct call *c)
 		return syn;
 	if (select & MODIFY_EQN)
 		obj_relink(c->obj, CQ_LINK_EQ, eq);
-#define COPY(bit, field)                                                                                             \
-	do {                                                                                                         \
-		if (select & (bit))                                                                                  \
-			PRM_SET(&ctx, cqc, field, PRM_GET(&in, cqc, field));                                         \
-	} while (0)
-	COPY(MODIFY_PERIOD, cq_period);
-	COPY(MODIFY_COUNT, cq_max_count);
-	COPY(MODIFY_OVERRUN, oi);
-	COPY(MODIFY_EQN, c_eqn_or_apu_element);
-	COPY(MODIFY_PERIOD_MODE, cq_period_mode);
-#undef COPY
+	COPY(MODIFY_PERIOD, &ctx, &in, cq_period);
+	COPY(MODIFY_COUNT, &ctx, &in, cq_max_count);
+	COPY(MODIFY_OVERRUN, &ctx, &in, oi);
+	COPY(MODIFY_EQN, &ctx, &in, c_eqn_or_apu_element);
+	COPY(MODIFY_PERIOD_MODE, &ctx, &in, cq_period_mode);
 	return SYN_OK;
 }
+#undef COPY
 
 /* A completion event disarms the CQ; no CQE goes with it, because nothing completes in this model. */
 bool cq_event(struct hca_obj *cq, uint8_t event, uint8_t syndrome)
@@ -147,7 +239,8 @@ bool cq_event(struct hca_obj *cq, uint8_t event, uint8_t syndrome)
 const struct hca_op ops_cq[] = {
 	OP_ROW(CREATE_CQ, create_cq, OP_PLAIN, create_cq),
 	OP_OBJ_ROW(QUERY_CQ, query_cq, OP_ON, OBJ_CQ, cqn, query_cq),
-	OP_OBJ_ROW(MODIFY_CQ, modify_cq, OP_ON, OBJ_CQ, cqn, modify_cq),
+	{ PRM_OP_MODIFY_CQ, PRM_SZ(modify_cq_in), PRM_SZ(modify_cq_out), OP_MOD_RESIZE, OP_ON, OBJ_CQ,
+	  OP_PLACE(PRM_F_modify_cq_in__cqn), modify_cq, NULL },
 	OP_OBJ_ROW(DESTROY_CQ, destroy_cq, OP_DESTROY, OBJ_CQ, cqn, NULL),
 	{ 0 },
 };

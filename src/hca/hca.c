@@ -20,8 +20,8 @@
 const struct obj_class obj_classes[OBJ_N_TYPES] = {
 	[OBJ_PD] = { sizeof(struct hca_obj), 0, 1, 0xffffff, SYN_PD, SYN_PD_BUSY, SYN_PD_LIMIT, NULL, OBJ_NONE },
 	[OBJ_UMEM] = { sizeof(struct umem), 0, 1, 0xffffff, SYN_UMEM, SYN_UMEM_BUSY, SYN_UMEM_LIMIT, umem_fini, OBJ_NONE },
-	[OBJ_MKEY] = { sizeof(struct mkey), 2, MKEY_FIRST, ID24_LAST, SYN_MKEY, SYN_MKEY_BUSY, SYN_MKEY_LIMIT, NULL, OBJ_NONE },
-	[OBJ_CQ] = { sizeof(struct cq), CQ_LINKS, CQN_FIRST, ID24_LAST, SYN_CQ, SYN_CQ_BUSY, SYN_CQ_LIMIT, NULL, OBJ_NONE },
+	[OBJ_MKEY] = { sizeof(struct mkey), 2, MKEY_FIRST, ID24_LAST, SYN_MKEY, SYN_MKEY_BUSY, SYN_MKEY_LIMIT, mkey_fini, OBJ_NONE },
+	[OBJ_CQ] = { sizeof(struct cq), CQ_LINKS, CQN_FIRST, ID24_LAST, SYN_CQ, SYN_CQ_BUSY, SYN_CQ_LIMIT, cq_fini, OBJ_NONE },
 	[OBJ_QP] = { sizeof(struct qp), QP_LINKS, QPN_FIRST, LAST_OF(QPN_FIRST, QP_LOG_MAX), SYN_QP, SYN_QP_BUSY, SYN_QP_LIMIT, NULL, OBJ_NONE },
 	[OBJ_Q_COUNTER] = { sizeof(struct hca_obj), 0, 1, Q_COUNTER_LAST, SYN_Q_COUNTER, SYN_Q_COUNTER_BUSY,
 			    SYN_Q_COUNTER_LIMIT, NULL, OBJ_NONE },

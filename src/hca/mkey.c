@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Memory keys: over a umem (MTT), over other keys (KLM and KSM: kept, not walked), and over device addresses (driver). */
+/*
+ * Memory keys: over a umem or, on a bare device, a list of pages (MTT), over other keys (KLM and KSM: kept, not walked), and over
+ * device addresses (driver).
+ */
 #include <string.h>
 
 #include "types.h"
@@ -9,13 +12,16 @@ enum { MODE_PA = 0, MODE_MTT = 1, MODE_KLM = 2, MODE_KSM = 3 };
 #define OCTWORD 16u
 
 /* The umem behind an MTT key, checked. */
+struct key_pages {
+	uint64_t n, offset;
+	uint8_t shift;
+};
+
 static enum syn mkey_umem(struct hca *h, struct call *c, struct prm_box *mkc, struct hca_obj **umem)
 {
 	uint64_t offset = PRM_GET(&c->in, create_mkey_in, mkey_umem_offset), size;
 	uint64_t len = PRM_GET(mkc, mkc, len);
 
-	if (!PRM_GET(&c->in, create_mkey_in, mkey_umem_valid))
-		return SYN_MKEY_UMEM;
 	*umem = umem_find(h, (uint32_t)PRM_GET(&c->in, create_mkey_in, mkey_umem_id), c->uid);
 	if (!*umem)
 		return SYN_UMEM;
@@ -29,12 +35,47 @@ static enum syn mkey_umem(struct hca *h, struct call *c, struct prm_box *mkc, st
 	return SYN_OK;
 }
 
+#define LOG_PAGE_MIN 12u
+#define MTTS_PER_OCTWORD 2u
+
+/*
+ * A list of pages in the inbox. None at all makes a key that work requests give its memory, or that is free: Linux has both
+ * (drivers/infiniband/hw/mlx5/mr.c).
+ */
+static enum syn mkey_pages(struct call *c, struct prm_box *mkc, struct key_pages *pages)
+{
+	uint64_t octwords = PRM_GET(&c->in, create_mkey_in, translations_octword_actual_size);
+	uint64_t len = PRM_GET(mkc, mkc, len), last;
+
+	*pages = (struct key_pages){ .n = octwords * MTTS_PER_OCTWORD, .shift = (uint8_t)PRM_GET(mkc, mkc, log_page_size) };
+	if (!octwords)
+		return SYN_OK;
+	if (octwords * OCTWORD > c->in.len - PRM_SZ(create_mkey_in))
+		return SYN_MKEY_MTT;
+	if (pages->shift < LOG_PAGE_MIN)
+		return SYN_MKEY_PAGE;
+	pages->offset = PRM_GET(mkc, mkc, start_addr) & ((UINT64_C(1) << pages->shift) - 1);
+	last = pages->offset + len - 1;
+	if (!PRM_GET(mkc, mkc, length64) && len && (last < pages->offset || last >> pages->shift >= pages->n))
+		return SYN_MKEY_PAGES;
+	return SYN_OK;
+}
+
+void mkey_fini(struct hca_obj *obj)
+{
+	struct mkey *m = (struct mkey *)obj;
+
+	if (m->own_umem)
+		umem_drop(m->umem);
+}
+
 static enum syn create_mkey(struct hca *h, struct call *c)
 {
 	struct prm_box mkc = PRM_SUB(&c->in, create_mkey_in, memory_key_mkey_entry);
 	uint8_t mode = (uint8_t)(PRM_GET(&mkc, mkc, access_mode_4_2) << 2 | PRM_GET(&mkc, mkc, access_mode_1_0));
 	struct hca_obj *pd = obj_find(h, OBJ_PD, (uint32_t)PRM_GET(&mkc, mkc, pd), c->uid), *umem = NULL;
 	uint64_t octwords = PRM_GET(&c->in, create_mkey_in, translations_octword_actual_size);
+	struct key_pages pages = { .n = 0 };
 	struct mkey *m;
 	enum syn syn;
 
@@ -45,7 +86,10 @@ static enum syn create_mkey(struct hca *h, struct call *c)
 	if (!pd)
 		return SYN_PD;
 	if (mode == MODE_MTT) {
-		syn = mkey_umem(h, c, &mkc, &umem);
+		if (PRM_GET(&c->in, create_mkey_in, mkey_umem_valid))
+			syn = mkey_umem(h, c, &mkc, &umem);
+		else
+			syn = h->cfg.bare ? mkey_pages(c, &mkc, &pages) : SYN_MKEY_UMEM;
 		if (syn != SYN_OK)
 			return syn;
 	} else if (mode != MODE_PA && octwords * OCTWORD > c->in.len - PRM_SZ(create_mkey_in)) {
@@ -54,6 +98,15 @@ static enum syn create_mkey(struct hca *h, struct call *c)
 	m = (struct mkey *)obj_new(h, OBJ_MKEY, c->uid, &syn);
 	if (!m)
 		return syn;
+	if (pages.n) {
+		m->umem = umem_of_list(c, PRM_SZ(create_mkey_in), pages.n, pages.shift, pages.offset,
+				       PRM_GET(&c->in, create_mkey_in, pg_access));
+		m->own_umem = true;
+		if (!m->umem) {
+			obj_free(h, &m->obj);
+			return SYN_NO_MEMORY;
+		}
+	}
 	PRM_COPY(&c->in, create_mkey_in, memory_key_mkey_entry, m->mkc);
 	m->mode = mode;
 	m->tag = (uint8_t)PRM_GET(&mkc, mkc, mkey_7_0);
@@ -62,11 +115,12 @@ static enum syn create_mkey(struct hca *h, struct call *c)
 	m->length64 = PRM_GET(&mkc, mkc, length64);
 	m->free = PRM_GET(&mkc, mkc, free);
 	m->lw = PRM_GET(&mkc, mkc, lw);
-	m->umem_offset = PRM_GET(&c->in, create_mkey_in, mkey_umem_offset);
 	obj_link(&m->obj, pd);
-	if (umem)
+	if (umem) {
 		obj_link(&m->obj, umem);
-	m->umem = umem;
+		m->umem = umem;
+		m->umem_offset = PRM_GET(&c->in, create_mkey_in, mkey_umem_offset);
+	}
 	PRM_SET(&c->out, create_mkey_out, mkey_index, m->obj.id);
 	return SYN_OK;
 }
@@ -81,9 +135,10 @@ static enum syn query_mkey(struct hca *h, struct call *c)
 
 enum syn mkey_find(struct hca *h, uint32_t key, uint16_t uid, struct hca_obj **out)
 {
-	struct mkey *m = (struct mkey *)obj_find(h, OBJ_MKEY, key >> 8, uid);
+	struct mkey *m = (struct mkey *)obj_find(h, OBJ_MKEY, key >> 8, h->cfg.bare ? 0 : uid);
 
-	if (!m)
+	/* Keys that a driver makes for its programs are uid 0's, and lie in their PDs. */
+	if (!m || (uid && m->obj.uid != uid && (m->obj.uid || m->obj.links[0]->uid != uid)))
 		return SYN_MKEY;
 	if (m->tag != (key & 0xff))
 		return SYN_MKEY_TAG;
@@ -105,6 +160,8 @@ static enum syn find_writable(struct hca *h, uint32_t key, uint16_t uid, uint64_
 	m = (struct mkey *)obj;
 	if (m->mode == MODE_KLM || m->mode == MODE_KSM)
 		return SYN_MKEY_INDIRECT;
+	if (m->mode == MODE_MTT && !m->umem)
+		return SYN_MKEY_EMPTY;
 	if (!m->lw || (m->umem && !umem_writable(m->umem)))
 		return SYN_MKEY_ACCESS;
 	at = addr - m->start;

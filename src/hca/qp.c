@@ -6,8 +6,9 @@
 #include "queues.h"
 
 /* st. Linux, include/linux/mlx5/mlx5_ifc.h. */
-enum { ST_RC = 0, ST_UC = 1, ST_UD = 2, ST_XRC = 3, ST_DCI = 5 };
+enum { ST_RC = 0, ST_UC = 1, ST_UD = 2, ST_XRC = 3, ST_DCI = 5, ST_QP1 = 8, ST_REG_UMR = 12 };
 #define SERVICES (1u << ST_RC | 1u << ST_UC | 1u << ST_UD | 1u << ST_XRC | 1u << ST_DCI)
+#define SERVICES_DRIVER (1u << ST_QP1 | 1u << ST_REG_UMR) /* management packets, and changes of memory keys: a bare device's driver only */
 enum { STATE_RST = 0, STATE_INIT = 1, STATE_RTR = 2, STATE_RTS = 3, STATE_SQERR = 4, STATE_ERR = 6 };
 
 /* pm_state after a migration. Linux, include/linux/mlx5/qp.h. */
@@ -92,13 +93,18 @@ static struct prm_box ext_of(struct prm_box *box)
 	return PRM_SUB(box, rts2rts_qp_in, qpc_data_ext);
 }
 
-static enum syn context_check(struct call *c, struct prm_box *qpc)
+static bool service_ok(struct hca *h, struct call *c, uint64_t st)
+{
+	return (SERVICES | (h->cfg.bare && !c->uid ? SERVICES_DRIVER : 0)) >> st & 1;
+}
+
+static enum syn context_check(struct hca *h, struct call *c, struct prm_box *qpc)
 {
 	uint64_t rq_type = PRM_GET(qpc, qpc, rq_type), st = PRM_GET(qpc, qpc, st);
 	uint64_t log_channels = PRM_GET(qpc, qpc, log_num_dci_stream_channels);
 	struct prm_box ext;
 
-	if (st > ST_DCI || !(SERVICES >> st & 1))
+	if (st > ST_REG_UMR || !service_ok(h, c, st))
 		return SYN_QP_ST;
 	if (rq_type != RQ_OWN && rq_type != RQ_SHARED && rq_type != RQ_NONE)
 		return SYN_QP_RQ_TYPE;
@@ -214,7 +220,7 @@ static enum syn create_qp(struct hca *h, struct call *c)
 	struct prm_box in = PRM_SUB(&c->in, create_qp_in, qpc), qpc;
 	struct new_qp new = { .n = 0 };
 	struct qp *qp;
-	enum syn syn = context_check(c, &in);
+	enum syn syn = context_check(h, c, &in);
 
 	if (syn == SYN_OK)
 		syn = find_parts(h, c, &in, &new);

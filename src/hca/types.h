@@ -5,15 +5,21 @@
 
 #include "model.h"
 
+/* The low bits of an MTT say what the device may do (seen on Linux 7.2: 3 for a writable umem). */
+#define MTT_READ 1u
+#define MTT_WRITE 2u
+
 struct umem {
 	struct hca_obj obj;
 	uint64_t *mtt; /* device addresses of the pages, with the access bits in the low ones */
 	uint64_t n_mtt;
-	uint32_t page_offset;
+	uint64_t page_offset;
 	uint8_t page_shift;
 };
 
 void umem_fini(struct hca_obj *obj);
+void cq_fini(struct hca_obj *obj);
+void mkey_fini(struct hca_obj *obj);
 
 struct counter {
 	uint64_t packets, octets;
@@ -39,6 +45,7 @@ void flow_counter_fini(struct hca_obj *obj);
 struct mkey {
 	struct hca_obj obj;
 	struct hca_obj *umem; /* NULL: not over a umem */
+	bool own_umem;        /* it is the key's list of pages, and nobody else knows it */
 	uint64_t start, len, umem_offset;
 	uint8_t mode, tag;
 	bool length64, free, lw;
@@ -46,10 +53,13 @@ struct mkey {
 };
 
 #define CQ_LINKS 4u /* queue, doorbell record, UAR, EQ of a program */
+#define CQ_LINK_QUEUE 0u
 #define CQ_LINK_EQ 3u
 
 struct cq {
 	struct hca_obj obj;
+	struct hca_obj *pages; /* what a list of pages told, as a umem of its own; NULL: it lies in the linked one, from offset on */
+	uint64_t offset;
 	uint8_t cqc[PRM_SZ(cqc)];
 };
 
@@ -125,6 +135,11 @@ struct queue_part {
 enum syn queue_place(struct hca *h, struct call *c, const struct queue_part *part, struct hca_obj **umem);
 /* Is the list there for so many bytes, and does each page begin where a page may? */
 enum syn queue_pages(struct call *c, const struct queue_pages *pages, uint64_t bytes);
+/* Such a list that is right, as a umem that only its holder knows and drops. NULL: no memory. */
+struct hca_obj *umem_of_pages(struct call *c, const struct queue_pages *pages, uint64_t bytes);
+/* The same of n entries from a byte of the inbox on. own_access: each tells what is allowed there; else all is. */
+struct hca_obj *umem_of_list(struct call *c, uint32_t list, uint64_t n, unsigned int page_shift, uint64_t page_offset, bool own_access);
+void umem_drop(struct hca_obj *umem); /* may be NULL */
 
 /*
  * The UAR that a context names in uar_page. 0 gives NULL (our choice: a queue that no doorbell is rung for needs none, and no

@@ -36,9 +36,6 @@ static enum syn nop(struct hca *h, struct call *c)
 	return SYN_OK;
 }
 
-/* The low bits of an MTT say what the device may do (seen on Linux 7.2: 3 for a writable umem). */
-#define MTT_READ 1u
-#define MTT_WRITE 2u
 #define MTT_FLAGS 0xfffu
 
 void umem_fini(struct hca_obj *obj)

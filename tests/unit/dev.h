@@ -100,6 +100,7 @@ int run_rq_tests(void);
 int run_srq_tests(void);
 int run_qp_kind_tests(void);
 int run_pas_tests(void);
+int run_driver_tests(void);
 /* Steering. */
 int run_flow_tests(void);
 int run_reformat_tests(void);

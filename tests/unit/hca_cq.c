@@ -164,7 +164,7 @@ static void modify(void **state)
 	modify_cmd(&c, other, cqn, 1);
 	cmd_refused(d, &c, SYN_CQ);
 	modify_cmd(&c, uid, cqn, 1);
-	cmd_op_mod(&c, 1); /* resize */
+	cmd_op_mod(&c, 2);
 	cmd_refused(d, &c, SYN_OP_MOD);
 	modify_cmd(&c, uid, cqn, 1);
 	cmd_ok(d, &c);
@@ -185,10 +185,81 @@ static void modify(void **state)
 	assert_int_equal(PRM_GET(&cqc, cqc, log_cq_size), 4);
 }
 
+static void resize_cmd(struct cmd *c, uint16_t uid, uint32_t cqn, uint32_t umem, uint32_t log)
+{
+	struct prm_box cqc;
+
+	CMD(c, MODIFY_CQ, uid, modify_cq);
+	cmd_op_mod(c, 1);
+	SET(c, modify_cq_in, cqn, cqn);
+	SET(c, modify_cq_in, cq_umem_valid, 1);
+	SET(c, modify_cq_in, cq_umem_id, umem);
+	SET(c, modify_cq_in, modify_field_select_resize_field_select, 7);
+	cqc = PRM_SUB(&c->i, modify_cq_in, cq_context);
+	PRM_SET(&cqc, cqc, log_cq_size, log);
+}
+
+/* The queue moves, and what was the queue ends with a CQE that says so. */
+static void resize(void **state)
+{
+	struct dev *d = *state;
+	uint16_t uid = new_uid(d), other = new_uid(d);
+	uint32_t umem = new_umem(d, uid, 0, 1, MTT_RW), larger = new_umem(d, uid, 4, 4, MTT_RW), cqn = new_cq(d, uid, umem);
+	struct prm_box cqc;
+	struct cmd c;
+
+	resize_cmd(&c, uid, cqn, larger, 8);
+	SET(&c, modify_cq_in, modify_field_select_resize_field_select, 9);
+	cmd_refused(d, &c, SYN_CQ_RESIZE);
+	resize_cmd(&c, uid, cqn, larger, CQ_LOG_SZ_MAX + 1);
+	cmd_refused(d, &c, SYN_CQ_SIZE);
+	resize_cmd(&c, uid, cqn, larger, 9);
+	cmd_refused(d, &c, SYN_CQ_RANGE);
+	resize_cmd(&c, uid, cqn, new_umem(d, other, 4, 4, MTT_RW), 8);
+	cmd_refused(d, &c, SYN_UMEM);
+	resize_cmd(&c, uid, cqn, larger, 8);
+	SET(&c, modify_cq_in, cq_umem_valid, 0);
+	cmd_refused(d, &c, SYN_CQ_UMEM);
+	resize_cmd(&c, uid, cqn, larger, 8);
+	d->deny = true;
+	cmd_refused(d, &c, SYN_CQ_MEMORY);
+	d->deny = false;
+	assert_int_equal(d->mem[63], 0);
+
+	resize_cmd(&c, uid, cqn, larger, 6); /* at an offset, and not to the end */
+	SET(&c, modify_cq_in, cq_umem_offset, 0x1000);
+	cqc = PRM_SUB(&c.i, modify_cq_in, cq_context);
+	PRM_SET(&cqc, cqc, cqe_sz, 1);
+	PRM_SET(&cqc, cqc, cq_period, 99); /* not among what a resize changes */
+	cmd_ok(d, &c);
+	assert_int_equal(d->mem[63], 0x50); /* RESIZE_CQ, first pass over the queue */
+	cqc = query(d, &c, uid, cqn);
+	assert_int_equal(PRM_GET(&cqc, cqc, log_cq_size), 6);
+	assert_int_equal(PRM_GET(&cqc, cqc, cqe_sz), 1);
+	assert_int_equal(PRM_GET(&cqc, cqc, cq_period), 0);
+	assert_int_equal(PRM_GET(&cqc, cqc, producer_counter), 1);
+	/* The old umem is not held any more, but by the doorbell record; the new one is. */
+	destroy(d, PRM_OP_DESTROY_UMEM, uid, larger, SYN_UMEM_BUSY);
+	destroy(d, PRM_OP_DESTROY_UMEM, uid, umem, SYN_UMEM_BUSY);
+	/* The second CQE, in the upper half of its 128 bytes. */
+	resize_cmd(&c, uid, cqn, umem, 0);
+	cmd_ok(d, &c);
+	assert_int_equal(d->mem[4 * PAGE + 0x1000 + 128 + 127], 0x50);
+	destroy(d, PRM_OP_DESTROY_UMEM, uid, larger, SYN_OK);
+	/* In a queue of one CQE each is a pass. */
+	d->mem[63] = 0;
+	resize_cmd(&c, uid, cqn, umem, 1);
+	cmd_ok(d, &c);
+	assert_int_equal(d->mem[63], 0x50);
+	resize_cmd(&c, uid, cqn, umem, 0);
+	cmd_ok(d, &c);
+	assert_int_equal(d->mem[127], 0x51);
+}
+
 int run_cq_tests(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, dev_setup, dev_teardown)
-	const struct CMUnitTest tests[] = { TEST(eqns), TEST(create_query_destroy), TEST(doorbell_umem), TEST(create_refused), TEST(modify) };
+	const struct CMUnitTest tests[] = { TEST(eqns), TEST(create_query_destroy), TEST(doorbell_umem), TEST(create_refused), TEST(modify), TEST(resize) };
 
 	return cmocka_run_group_tests_name("cq", tests, NULL, NULL);
 }

@@ -33,7 +33,8 @@ int main(void)
 		through_queue = i;
 		failed += run_user_tests() + run_counter_tests() + run_mkey_tests() + run_cq_tests() + run_qp_tests() + run_caps_tests() + run_event_tests() + run_eq_tests();
 		/* Transport and queues. */
-		failed += run_tis_tests() + run_tir_tests() + run_rq_tests() + run_srq_tests() + run_qp_kind_tests() + run_pas_tests();
+		failed += run_tis_tests() + run_tir_tests() + run_rq_tests() + run_srq_tests() + run_qp_kind_tests();
+		failed += run_pas_tests() + run_driver_tests();
 		/* Steering. */
 		failed += run_flow_tests() + run_reformat_tests() + run_parse_tests() + run_packet_tests() + run_change_tests();
 

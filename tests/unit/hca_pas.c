@@ -2,33 +2,6 @@
 /* Queues as a driver makes them: on a bare device, where lists of pages and addresses say, and with what it lends to programs. */
 #include "tests_queues.h"
 
-#define DBR 0x7000u
-
-static uint32_t driver_eq(struct dev *d)
-{
-	struct prm_box eqc;
-	struct cmd c;
-
-	CMD(&c, CREATE_EQ, UID_SHARED, create_eq);
-	c.inlen += PRM_SZ(cmd_pas);
-	eqc = PRM_SUB(&c.i, create_eq_in, eq_context_entry);
-	PRM_SET(&eqc, eqc, log_eq_size, 6);
-	prm_set(&c.i, PRM_SZ(create_eq_in) * 8, 64, MEM_ADDR);
-	cmd_ok(d, &c);
-	return (uint32_t)OUT(&c, create_eq_out, eq_number);
-}
-
-/* A queue of two pages, listed behind the fixed part of the inbox. */
-#define PAGES 2u
-
-static void make_cq(struct base *b, struct make *m)
-{
-	CMD(&m->c, CREATE_CQ, b->uid, create_cq);
-	m->ctx = PRM_SUB(&m->c.i, create_cq_in, cq_context);
-	PRM_SET(&m->ctx, cqc, log_cq_size, 7);
-	PRM_SET(&m->ctx, cqc, c_eqn_or_apu_element, driver_eq(b->d));
-}
-
 static void make_qp(struct base *b, struct make *m)
 {
 	qp_cmd(&m->c, b->uid, b->pd, b->cqn, 0);
@@ -80,7 +53,7 @@ static const struct kind {
 	enum syn few, align, dbr_align;
 	uint32_t list;
 } kinds[] = {
-	{ .name = "cq", .make = make_cq, .valid = IN(create_cq_in, cq_umem_valid),
+	{ .name = "cq", .make = make_pas_cq, .valid = IN(create_cq_in, cq_umem_valid),
 	  .dbr_valid = IN2(create_cq_in, cq_context, cqc, dbr_umem_valid), .dbr = IN2(create_cq_in, cq_context, cqc, dbr_addr),
 	  .log_page = IN2(create_cq_in, cq_context, cqc, log_page_size), .offset = IN2(create_cq_in, cq_context, cqc, page_offset),
 	  .log_size = IN2(create_cq_in, cq_context, cqc, log_cq_size), .query = PRM_OP_QUERY_CQ, .destroy = PRM_OP_DESTROY_CQ,
@@ -122,12 +95,9 @@ static void put(struct make *m, struct ctx_place at, uint64_t v)
 		prm_set(&m->c.i, at.bit, at.width, v);
 }
 
-/* n pages, one every step bytes from the first on. */
 static void list_pages(struct make *m, const struct kind *k, uint32_t n, uint64_t first, uint64_t step)
 {
-	m->c.inlen = k->list + n * PRM_SZ(cmd_pas);
-	for (uint32_t i = 0; i < n; i++)
-		prm_set(&m->c.i, (k->list + i * PRM_SZ(cmd_pas)) * 8, 64, first + i * step);
+	list_pas(&m->c, k->list, n, first, step);
 }
 
 static void make_kind(struct base *b, struct make *m, const struct kind *k, unsigned int log_size)
@@ -135,7 +105,7 @@ static void make_kind(struct base *b, struct make *m, const struct kind *k, unsi
 	k->make(b, m);
 	put(m, k->valid, 0);
 	put(m, k->dbr_valid, 0);
-	put(m, k->dbr, DBR);
+	put(m, k->dbr, PAS_DBR);
 	put(m, k->log_size, log_size);
 }
 
@@ -145,22 +115,6 @@ static unsigned int log_two_pages(const struct kind *k)
 	if (k->make == make_qp)
 		return 6; /* and as much for the receive queue */
 	return k->make == make_rmp || k->make == make_xrq ? 8 : 7;
-}
-
-static struct base bare_base(void **state)
-{
-	struct base b = { .d = *state };
-	struct make m;
-
-	/* The CQ is the driver's, the rest a program's: Linux gives one to queues of programs that need none. */
-	make_kind(&b, &m, &kinds[0], 7);
-	list_pages(&m, &kinds[0], PAGES, MEM_ADDR, PAGE);
-	b.cqn = create_ok(&b, &m);
-	b.uid = new_uid(b.d);
-	b.other = new_uid(b.d);
-	b.pd = new_pd(b.d, b.uid);
-	b.td = new_td(b.d, b.uid);
-	return b;
 }
 
 static void refused_or_gone(struct base *b, struct make *m, const struct kind *k, enum syn why)
@@ -180,26 +134,26 @@ static void pages(void **state)
 		unsigned int log_size = log_two_pages(k), offsets = 64, past = 1u << k->offset.width;
 
 		make_kind(&b, &m, k, log_size);
-		list_pages(&m, k, PAGES, MEM_ADDR, PAGE);
+		list_pages(&m, k, PAS_PAGES, MEM_ADDR, PAGE);
 		refused_or_gone(&b, &m, k, SYN_OK);
-		list_pages(&m, k, PAGES - 1, MEM_ADDR, PAGE);
+		list_pages(&m, k, PAS_PAGES - 1, MEM_ADDR, PAGE);
 		refused_or_gone(&b, &m, k, k->few);
-		m.c.inlen = k->list + PAGES * PRM_SZ(cmd_pas) - 1;
+		m.c.inlen = k->list + PAS_PAGES * PRM_SZ(cmd_pas) - 1;
 		refused_or_gone(&b, &m, k, k->few);
 		list_pages(&m, k, 0, 0, 0);
 		refused_or_gone(&b, &m, k, k->few);
 		/* Twice as large. A queue pair has two. */
 		put(&m, k->log_size, log_size + 1);
-		list_pages(&m, k, PAGES, MEM_ADDR, PAGE);
+		list_pages(&m, k, PAS_PAGES, MEM_ADDR, PAGE);
 		refused_or_gone(&b, &m, k, k->few);
-		list_pages(&m, k, 2 * PAGES, MEM_ADDR, PAGE);
+		list_pages(&m, k, 2 * PAS_PAGES, MEM_ADDR, PAGE);
 		refused_or_gone(&b, &m, k, SYN_OK);
 		put(&m, k->log_size, log_size);
 		/* It begins inside its first page: one more. */
 		put(&m, k->offset, past - 1);
-		list_pages(&m, k, PAGES, MEM_ADDR, PAGE);
+		list_pages(&m, k, PAS_PAGES, MEM_ADDR, PAGE);
 		refused_or_gone(&b, &m, k, k->few);
-		list_pages(&m, k, PAGES + 1, MEM_ADDR, PAGE);
+		list_pages(&m, k, PAS_PAGES + 1, MEM_ADDR, PAGE);
 		refused_or_gone(&b, &m, k, SYN_OK);
 		/* Pages of 16 KiB: the offset is a part of the page, half of it is room enough. */
 		put(&m, k->log_page, 2);
@@ -220,8 +174,8 @@ static void pages(void **state)
 		put(&m, k->log_page, 0);
 		if (!k->dbr.width)
 			continue;
-		list_pages(&m, k, PAGES, MEM_ADDR, PAGE);
-		put(&m, k->dbr, DBR + 4);
+		list_pages(&m, k, PAS_PAGES, MEM_ADDR, PAGE);
+		put(&m, k->dbr, PAS_DBR + 4);
 		refused_or_gone(&b, &m, k, k->dbr_align);
 	}
 }
@@ -238,7 +192,7 @@ static void shown(void **state)
 		make_kind(&b, &m, k, log_two_pages(k));
 		put(&m, k->log_page, 1);
 		put(&m, k->offset, 3);
-		list_pages(&m, k, PAGES, 2 * PAGE, 2 * PAGE);
+		list_pages(&m, k, PAS_PAGES, 2 * PAGE, 2 * PAGE);
 		id = create_without_memory(&b, &m);
 		cmd_new(&c, k->query, b.uid, PRM_HDR_SZ, k->outlen);
 		SET(&c, query_cq_in, cqn, id);
@@ -247,7 +201,7 @@ static void shown(void **state)
 		assert_int_equal(prm_get(&c.o, show + k->offset.bit - ctx, k->offset.width), 3);
 		assert_int_equal(prm_get(&c.o, show + k->log_size.bit - ctx, k->log_size.width), log_two_pages(k));
 		if (k->dbr.width)
-			assert_int_equal(prm_get(&c.o, show + k->dbr.bit - ctx, k->dbr.width), DBR);
+			assert_int_equal(prm_get(&c.o, show + k->dbr.bit - ctx, k->dbr.width), PAS_DBR);
 		destroy(b.d, k->destroy, b.uid, id, SYN_OK);
 	}
 }
@@ -276,14 +230,14 @@ static void behind_extension(void **state)
 
 	make_kind(&b, &m, &k, 6);
 	SET(&m.c, create_qp_in, qpc_ext, 1);
-	list_pages(&m, &k, PAGES, MEM_ADDR, PAGE);
+	list_pages(&m, &k, PAS_PAGES, MEM_ADDR, PAGE);
 	cmd_refused(b.d, &m.c, SYN_QP_EXT_LEN);
 	k.list = PRM_SZ(create_qp_in);
 	make_kind(&b, &m, &k, 6);
 	SET(&m.c, create_qp_in, qpc_ext, 1);
-	list_pages(&m, &k, PAGES - 1, MEM_ADDR, PAGE);
+	list_pages(&m, &k, PAS_PAGES - 1, MEM_ADDR, PAGE);
 	cmd_refused(b.d, &m.c, SYN_QP_PAGES);
-	list_pages(&m, &k, PAGES, MEM_ADDR, PAGE);
+	list_pages(&m, &k, PAS_PAGES, MEM_ADDR, PAGE);
 	cmd_ok(b.d, &m.c);
 }
 
@@ -297,7 +251,7 @@ static void lent(void **state)
 	make_rq(&b, &m);
 	create_with(&b, &m, &m.ctx, CTX_BIT_OF(PRM_F_rqc__wq) + CTX_BIT_OF(PRM_F_wq__pd), 24, pd, SYN_PD);
 	make_kind(&b, &m, &kinds[2], 7);
-	list_pages(&m, &kinds[2], PAGES, MEM_ADDR, PAGE);
+	list_pages(&m, &kinds[2], PAS_PAGES, MEM_ADDR, PAGE);
 	rqn = create_ok(&b, &m);
 	destroy(b.d, PRM_OP_DESTROY_CQ, b.uid, b.cqn, SYN_CQ);
 	destroy(b.d, PRM_OP_DESTROY_CQ, 0, b.cqn, SYN_CQ_BUSY);
@@ -306,15 +260,15 @@ static void lent(void **state)
 	/* The driver names what is a program's; programs not what is another's. */
 	driver.uid = 0;
 	make_kind(&driver, &m, &kinds[2], 7);
-	list_pages(&m, &kinds[2], PAGES, MEM_ADDR, PAGE);
+	list_pages(&m, &kinds[2], PAS_PAGES, MEM_ADDR, PAGE);
 	create_ok(&driver, &m);
 	make_kind(&b, &m, &kinds[0], 7);
-	list_pages(&m, &kinds[0], PAGES, MEM_ADDR, PAGE);
+	list_pages(&m, &kinds[0], PAS_PAGES, MEM_ADDR, PAGE);
 	b.cqn = create_ok(&b, &m);
 	driver.uid = b.other;
 	driver.pd = new_pd(b.d, b.other);
 	make_kind(&driver, &m, &kinds[2], 7);
-	list_pages(&m, &kinds[2], PAGES, MEM_ADDR, PAGE);
+	list_pages(&m, &kinds[2], PAS_PAGES, MEM_ADDR, PAGE);
 	create_with(&driver, &m, &m.ctx, PRM_F_rqc__cqn, b.cqn, SYN_CQ);
 }
 

@@ -308,6 +308,7 @@ static bool inferred(const struct prm_layout *l, const struct prm_field *f)
 {
 	static const char *const fields[][2] = {
 		{ "create_xrc_srq_in", "xrc_srq_umem_offset" }, { "create_xrc_srq_in", "xrc_srq_umem_id" },
+		{ "modify_cq_in", "cq_umem_offset" }, { "modify_cq_in", "cq_umem_id" },
 		{ "modify_tir_bitmask", "indirect_table" }, { "query_scheduling_element_out", "status" },
 		{ "query_scheduling_element_out", "syndrome" },
 	};

@@ -16,6 +16,51 @@ struct base queues_base(void **state)
 	return b;
 }
 
+static uint32_t driver_eq(struct dev *d)
+{
+	struct prm_box eqc;
+	struct cmd c;
+
+	CMD(&c, CREATE_EQ, UID_SHARED, create_eq);
+	c.inlen += PRM_SZ(cmd_pas);
+	eqc = PRM_SUB(&c.i, create_eq_in, eq_context_entry);
+	PRM_SET(&eqc, eqc, log_eq_size, 6);
+	prm_set(&c.i, PRM_SZ(create_eq_in) * 8, 64, MEM_ADDR);
+	cmd_ok(d, &c);
+	return (uint32_t)OUT(&c, create_eq_out, eq_number);
+}
+
+void make_pas_cq(struct base *b, struct make *m)
+{
+	CMD(&m->c, CREATE_CQ, b->uid, create_cq);
+	m->ctx = PRM_SUB(&m->c.i, create_cq_in, cq_context);
+	PRM_SET(&m->ctx, cqc, log_cq_size, 7);
+	PRM_SET(&m->ctx, cqc, dbr_addr, PAS_DBR);
+	PRM_SET(&m->ctx, cqc, c_eqn_or_apu_element, driver_eq(b->d));
+	list_pas(&m->c, PRM_SZ(create_cq_in), PAS_PAGES, MEM_ADDR, PAGE);
+}
+
+void list_pas(struct cmd *c, uint32_t list, uint32_t n, uint64_t first, uint64_t step)
+{
+	c->inlen = list + n * PRM_SZ(cmd_pas);
+	for (uint32_t i = 0; i < n; i++)
+		prm_set(&c->i, (list + i * PRM_SZ(cmd_pas)) * 8, 64, first + i * step);
+}
+
+struct base bare_base(void **state)
+{
+	struct base b = { .d = *state };
+	struct make m;
+
+	make_pas_cq(&b, &m);
+	b.cqn = create_ok(&b, &m);
+	b.uid = new_uid(b.d);
+	b.other = new_uid(b.d);
+	b.pd = new_pd(b.d, b.uid);
+	b.td = new_td(b.d, b.uid);
+	return b;
+}
+
 static void make(struct make *m, uint16_t opcode, struct base *b, uint32_t inlen, uint32_t outlen, uint32_t bit, uint32_t width)
 {
 	cmd_new(&m->c, opcode, b->uid, inlen, outlen);

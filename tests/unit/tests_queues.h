@@ -15,11 +15,21 @@ struct base {
 
 struct base queues_base(void **state);
 
+/* Of a bare device: the CQ is the driver's, as Linux gives one to queues of programs that need none; there are no umems. */
+struct base bare_base(void **state);
+
 /* A command, and the context inside its inbox. */
 struct make {
 	struct cmd c;
 	struct prm_box ctx;
 };
+
+/* n entries behind the fixed part of an inbox, pages every step bytes from the first on; the inbox ends with them. */
+void list_pas(struct cmd *c, uint32_t list, uint32_t n, uint64_t first, uint64_t step);
+/* A CQ of two listed pages, on an EQ of the driver. */
+#define PAS_PAGES 2u
+#define PAS_DBR 0x7000u
+void make_pas_cq(struct base *b, struct make *m);
 
 void make_rq(struct base *b, struct make *m);
 void make_hairpin_rq(struct base *b, struct make *m);
