@@ -69,6 +69,11 @@ static void put_page(const struct hca *h, const struct cap_page *page, struct pr
 /* Bit 0 of op_mod. */
 enum { CAP_MAX = 0, CAP_CURRENT = 1 };
 
+uint32_t hca_timer_khz(const struct hca *h)
+{
+	return (uint32_t)HCA_CAP(h, GENERAL, cmd_hca_cap, device_frequency_khz);
+}
+
 static enum syn query_hca_cap(struct hca *h, struct call *c)
 {
 	struct prm_box to = PRM_SUB(&c->out, query_hca_cap_out, capability);

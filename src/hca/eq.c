@@ -203,32 +203,38 @@ void eqs_event(struct hca *h, const struct hca_event *ev, uint16_t uid)
 	}
 }
 
-bool eqs_hear(struct hca *h, uint8_t type)
+/* The driver's queue that hears of these events, with an id of at least from; NULL: there is none. */
+static struct hca_obj *driver_eq(struct hca *h, uint8_t type, uint32_t from)
 {
-	for (uint32_t id = EQN_FIRST; h->tables[OBJ_EQ].count && id <= EQN_LAST; id++) {
+	for (uint32_t id = from; h->tables[OBJ_EQ].count && id <= EQN_LAST; id++) {
 		struct hca_obj *obj = obj_in_entry(obj_peek(h, OBJ_EQ, id));
 
 		if (obj && !obj->uid && ((struct eq *)obj)->events[type / 64] >> type % 64 & 1)
-			return true;
+			return obj;
 	}
-	return false;
+	return NULL;
+}
+
+bool eqs_hear(struct hca *h, uint8_t type)
+{
+	return driver_eq(h, type, EQN_FIRST);
+}
+
+bool hca_commands_told(struct hca *h)
+{
+	return eqs_hear(h, EVENT_CMD);
 }
 
 bool hca_commands_done(struct hca *h, uint32_t slots)
 {
 	struct hca_event ev;
 	struct prm_box data = event_new(&ev, EVENT_CMD, 0);
-	bool told = false;
+	struct hca_obj *eq = driver_eq(h, EVENT_CMD, EQN_FIRST);
+	bool told = eq;
 
 	PRM_SET(&data, cmd_inter_comp_event, command_completion_vector, slots);
-	for (uint32_t id = EQN_FIRST; h->tables[OBJ_EQ].count && id <= EQN_LAST; id++) {
-		struct hca_obj *obj = obj_in_entry(obj_peek(h, OBJ_EQ, id));
-
-		if (obj && !obj->uid && ((struct eq *)obj)->events[0] >> EVENT_CMD & 1) {
-			eq_event(h, obj, ev.eqe);
-			told = true;
-		}
-	}
+	for (; eq; eq = driver_eq(h, EVENT_CMD, eq->id + 1))
+		eq_event(h, eq, ev.eqe);
 	return told;
 }
 

@@ -150,6 +150,7 @@ bool hca_packet(struct hca *h, const void *frame, size_t len, uint32_t port, str
 /* Completion EQs, which exist from the start: EQN of a completion vector. False: no such vector. */
 #define HCA_EQS 4u
 #define HCA_FIRST_EQN 1u
+#define HCA_UAR_FIRST 256u /* UAR pages are numbered from the start of BAR0, whose first MiB holds the function's registers */
 #define HCA_VECTORS 64u /* MSI vectors; the first HCA_EQS are the driver's, the others are for EQs of programs */
 bool hca_eqn(struct hca *h, uint32_t vector, uint32_t *eqn);
 
@@ -159,6 +160,8 @@ bool hca_eqn(struct hca *h, uint32_t vector, uint32_t *eqn);
  */
 void hca_doorbell(struct hca *h, uint32_t uar_page, uint32_t offset, uint32_t value);
 bool hca_commands_done(struct hca *h, uint32_t slots);
+bool hca_commands_told(struct hca *h); /* there is a command EQ */
+uint32_t hca_timer_khz(const struct hca *h); /* the internal timer's frequency, as the capabilities tell it */
 
 const char *hca_profile_name(enum hca_profile p); /* "cx5", "cx6dx", "cx7", "bf3" */
 

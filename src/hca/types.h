@@ -110,7 +110,7 @@ void eq_fini(struct hca_obj *obj);
 #define ID24_LAST 0xffffffu
 #define Q_COUNTER_LAST 0xffu  /* 0 means none */
 #define UAR_LOG_MB 5u         /* of all pages: so large is a BAR of 32 MiB (our choice) */
-#define UAR_FIRST 1u          /* the place of page 0 is taken by the registers of the function itself */
+#define UAR_FIRST HCA_UAR_FIRST
 #define UAR_LAST ((1u << (UAR_LOG_MB + 20 - 12)) - 1)
 
 /* A list of pages in an inbox, from this byte on, with what its refusals are called. */

@@ -22,7 +22,7 @@
 #define PCI_VECTORS HCA_VECTORS
 
 /* Doorbell pages: the end of BAR0, in memory that a client may map; the start, up to there, is always trapped. */
-#define PCI_UAR_OFFSET UINT64_C(0x100000)
+#define PCI_UAR_OFFSET (HCA_UAR_FIRST * UINT64_C(4096))
 #define PCI_UAR_SIZE (PCI_BAR0_SIZE - PCI_UAR_OFFSET)
 
 struct pci_host {

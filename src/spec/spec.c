@@ -17,12 +17,19 @@ struct word {
 
 struct text {
 	const char *start, *where;
+	char *message; /* NULL: stderr hears of it */
+	size_t room;
 };
 
 static bool bad(const struct text *t, const struct word *w, const char *why)
 {
-	fprintf(stderr, "opendevx: %s: %s: '%.*s' at character %zu\n", t->where, why, (int)(w->len > 60 ? 60 : w->len), w->at,
-		(size_t)(w->at - t->start) + 1);
+	int len = w->len > 60 ? 60 : (int)w->len;
+	size_t at = (size_t)(w->at - t->start) + 1;
+
+	if (t->message)
+		snprintf(t->message, t->room, "%s: '%.*s' at character %zu", why, len, w->at, at);
+	else
+		fprintf(stderr, "opendevx: %s: %s: '%.*s' at character %zu\n", t->where, why, len, w->at, at);
 	return false;
 }
 
@@ -215,7 +222,7 @@ static bool parse_words(const struct text *t, struct spec *s)
 
 enum spec_result spec_parse(const char *text, const char *where, struct spec *spec)
 {
-	const struct text t = { text, where };
+	const struct text t = { text, where, NULL, 0 };
 
 	*spec = (struct spec){
 		.hca = { .profile = HCA_CX6DX, .timeout = UINT64_C(60) * 1000000000, .seed = 1 },
@@ -296,9 +303,9 @@ static bool rule_word(const struct text *t, const struct word *w, struct rule_wo
 	return true;
 }
 
-bool spec_rule_parse(const char *text, struct hca_fault *fault, bool *clear)
+bool spec_rule_parse_to(const char *text, struct hca_fault *fault, bool *clear, char *message, size_t room)
 {
-	const struct text t = { text, "fault rule" };
+	const struct text t = { text, "fault rule", message, room };
 	struct rule_words seen = { false };
 	struct word whole = { .at = text, .len = strlen(text) };
 	const char *p = text;
@@ -324,4 +331,9 @@ bool spec_rule_parse(const char *text, struct hca_fault *fault, bool *clear)
 	fault->any_opcode = !seen.opcode;
 	fault->kind = seen.hang ? HCA_FAULT_HANG : seen.delay ? HCA_FAULT_DELAY : HCA_FAULT_STATUS;
 	return true;
+}
+
+bool spec_rule_parse(const char *text, struct hca_fault *fault, bool *clear)
+{
+	return spec_rule_parse_to(text, fault, clear, NULL, 0);
 }

@@ -26,5 +26,7 @@ size_t spec_print(const struct spec *spec, char *buf, size_t len);
 
 /* False: as above, one line on stderr. clear is set for "clear". */
 bool spec_rule_parse(const char *text, struct hca_fault *fault, bool *clear);
+/* The same, but what stderr would hear is put into message, as far as there is room. */
+bool spec_rule_parse_to(const char *text, struct hca_fault *fault, bool *clear, char *message, size_t room);
 
 #endif

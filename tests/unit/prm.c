@@ -310,7 +310,7 @@ static bool inferred(const struct prm_layout *l, const struct prm_field *f)
 		{ "create_xrc_srq_in", "xrc_srq_umem_offset" }, { "create_xrc_srq_in", "xrc_srq_umem_id" },
 		{ "modify_cq_in", "cq_umem_offset" }, { "modify_cq_in", "cq_umem_id" },
 		{ "modify_tir_bitmask", "indirect_table" }, { "query_scheduling_element_out", "status" },
-		{ "query_scheduling_element_out", "syndrome" },
+		{ "query_scheduling_element_out", "syndrome" }, { "initial_seg", "cmd_exec_to" }, { "initial_seg", "cmd_q_init_to" },
 	};
 
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
