@@ -114,7 +114,7 @@ static const struct hca_op *const op_tables[] = {
 	ops_uar, ops_eq, ops_registers,
 
 	/* General objects and commands, quality of service. */
-	ops_general, ops_general_flow, ops_scheduling, ops_vport, ops_congestion, ops_user_cmds,
+	ops_general, ops_general_flow, ops_scheduling, ops_vport, ops_nic_vport, ops_node, ops_congestion, ops_user_cmds,
 };
 
 /* Of a bare device besides. */
@@ -200,7 +200,7 @@ void hca_free(struct hca *h)
 	obj_tables_free(h);
 	sched_free(h->sched);
 	free(h->steer);
-	free(h->vport);
+	vport_free(h->vport);
 	mcg_free(h->mcgs);
 	free(h->user_objs);
 	init_free(h->init);

@@ -106,7 +106,8 @@ struct hca_op {
 extern const struct hca_op ops_user[], ops_flow_counter[], ops_caps[], ops_mkey[], ops_cq[], ops_qp[], ops_q_counter[];
 extern const struct hca_op ops_tis[], ops_tir[], ops_rq[], ops_sq[], ops_srq[], ops_xrq[], ops_dct[], ops_mcg[], ops_psv[];
 /* Events and doorbells. */
-extern const struct hca_op ops_uar[], ops_eq[], ops_registers[], ops_access_reg[], ops_set_caps[];
+extern const struct hca_op ops_uar[], ops_eq[], ops_registers[], ops_access_reg[], ops_set_caps[], ops_nic_vport[],
+	ops_node[];
 /* Steering. */
 extern const struct hca_op ops_flow_table[], ops_flow_entry[], ops_reformat[], ops_l2[];
 /* General objects and commands, quality of service. */

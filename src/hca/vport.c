@@ -16,19 +16,24 @@ enum { ROCE_V1 = 0, ROCE_V2 = 2 };
 enum { L3_IPV4 = 0, L3_IPV6 = 1 };
 
 /* States of a link. Linux: MLX5_QUERY_VPORT_STATE_OUT_STATE_*; IB's enum ib_port_state, and its physical states. */
-enum { STATE_DOWN = 0, STATE_UP = 1, ADMIN_AUTO = 2 };
+enum { STATE_DOWN = 0, STATE_UP = 1, ADMIN_DOWN = 0, ADMIN_AUTO = 2 };
 enum { IB_DOWN = 1, IB_ACTIVE = 4, PHYS_DISABLED = 3, PHYS_LINK_UP = 5 };
+
+uint64_t mac_of_guid(uint64_t guid)
+{
+	return guid >> 40 << 24 | (guid & 0xffffff);
+}
 
 uint64_t hca_mac(const struct hca *h)
 {
-	return h->cfg.guid >> 40 << 24 | (h->cfg.guid & 0xffffff);
+	return mac_of_guid(h->cfg.guid);
 }
 
 /* The first two RoCE addresses are link-local, made of the GUID: versions 1 and 2, as a driver sets them for its netdev. */
 static void set_link_local(struct vport *v, const struct hca_config *cfg, uint32_t i, unsigned int version)
 {
 	struct prm_box a = prm_out(v->roce[i], sizeof(v->roce[i]));
-	uint64_t guid = cfg->guid, mac = guid >> 40 << 24 | (guid & 0xffffff);
+	uint64_t guid = cfg->guid, mac = mac_of_guid(guid);
 
 	prm_set(&a, 0, 64, UINT64_C(0xfe80) << 48); /* source_l3_address is an array of bytes */
 	prm_set(&a, 64, 64, guid);
@@ -40,6 +45,8 @@ static void set_link_local(struct vport *v, const struct hca_config *cfg, uint32
 
 static void start(struct vport *v, const struct hca_config *cfg)
 {
+	nic_vport_start(v, cfg);
+	v->admin_state = ADMIN_AUTO;
 	v->port_mtu = VPORT_MTU + L2_OVERHEAD;
 	if (cfg->bare)
 		return; /* the driver sets them */
@@ -68,13 +75,20 @@ void vport_clear(struct hca *h)
 	start(v, &h->cfg);
 }
 
+void vport_free(struct vport *v)
+{
+	for (int i = 0; v && i < NIC_LISTS; i++)
+		free(v->lists[i].entries);
+	free(v);
+}
+
 void vport_received(struct hca *h, const uint8_t *frame, uint32_t len, uint32_t discards)
 {
 	struct vport *v = h->vport;
 	struct counter *c = &v->rx[RX_UNICAST];
 	static const uint8_t broadcast[6] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
 
-	if (!port_is_up(h)) {
+	if (!port_is_up(h) || v->admin_state == ADMIN_DOWN) {
 		v->down_discards++;
 		return;
 	}
@@ -91,8 +105,7 @@ void vport_received(struct hca *h, const uint8_t *frame, uint32_t len, uint32_t 
 	memcpy(v->dropped, frame, len < sizeof(v->dropped) ? len : sizeof(v->dropped));
 }
 
-/* Of whom a command speaks: the layouts have these fields at the same places. */
-static enum syn check_own(struct call *c, bool has_port)
+enum syn vport_own(struct call *c, bool has_port)
 {
 	if (PRM_GET(&c->in, query_vport_counter_in, other_vport) && PRM_GET(&c->in, query_vport_counter_in, vport_number))
 		return SYN_VPORT_OTHER;
@@ -103,7 +116,7 @@ static enum syn check_own(struct call *c, bool has_port)
 
 #define SAME_PLACE(layout, field)                                                                                    \
 	_Static_assert(CTX_BIT_OF(PRM_F_##layout##__##field) == CTX_BIT_OF(PRM_F_query_vport_counter_in__##field),   \
-		       "check_own reads both")
+		       "vport_own reads both")
 SAME_PLACE(query_hca_vport_context_in, other_vport);
 SAME_PLACE(query_hca_vport_context_in, vport_number);
 SAME_PLACE(query_hca_vport_context_in, port_num);
@@ -111,13 +124,23 @@ SAME_PLACE(query_vport_state_in, other_vport);
 SAME_PLACE(query_vport_state_in, vport_number);
 SAME_PLACE(query_nic_vport_context_in, other_vport);
 SAME_PLACE(query_nic_vport_context_in, vport_number);
+SAME_PLACE(modify_nic_vport_context_in, other_vport);
+SAME_PLACE(modify_nic_vport_context_in, vport_number);
+SAME_PLACE(query_hca_vport_pkey_in, other_vport);
+SAME_PLACE(query_hca_vport_pkey_in, vport_number);
+SAME_PLACE(query_hca_vport_pkey_in, port_num);
+SAME_PLACE(query_hca_vport_gid_in, other_vport);
+SAME_PLACE(query_hca_vport_gid_in, vport_number);
+SAME_PLACE(query_hca_vport_gid_in, port_num);
+SAME_PLACE(modify_vport_state_in, other_vport);
+SAME_PLACE(modify_vport_state_in, vport_number);
 SAME_PLACE(query_vnic_env_in, other_vport);
 SAME_PLACE(query_vnic_env_in, vport_number);
 
 static enum syn query_hca_vport_context(struct hca *h, struct call *c)
 {
 	struct prm_box ctx = PRM_SUB(&c->out, query_hca_vport_context_out, hca_vport_context);
-	enum syn syn = check_own(c, true);
+	enum syn syn = vport_own(c, true);
 
 	if (syn != SYN_OK)
 		return syn;
@@ -142,51 +165,30 @@ enum { OF_VNIC, OF_ESW_VPORT, OF_UPLINK };
 
 static enum syn query_vport_state(struct hca *h, struct call *c)
 {
-	enum syn syn = check_own(c, false);
+	enum syn syn = vport_own(c, false);
 
 	if (syn != SYN_OK)
 		return syn;
 	if (c->op_mod == OF_ESW_VPORT)
 		return SYN_ESWITCH;
-	PRM_SET(&c->out, query_vport_state_out, admin_state, ADMIN_AUTO);
-	PRM_SET(&c->out, query_vport_state_out, state, port_is_up(h) ? STATE_UP : STATE_DOWN);
+	PRM_SET(&c->out, query_vport_state_out, admin_state, h->vport->admin_state);
+	PRM_SET(&c->out, query_vport_state_out, state, port_is_up(h) && h->vport->admin_state != ADMIN_DOWN ? STATE_UP : STATE_DOWN);
 	return SYN_OK;
 }
 
-/* Lists of allowed addresses: unicast has the function's own; a driver that sets others is not there. */
-enum { LIST_UC, LIST_MC, LIST_VLAN };
-
-static void put_mac(struct prm_box *b, uint64_t mac)
+/* Of the vport itself, which has no traffic when it is down; the port is PAOS' (registers.c). */
+static enum syn modify_vport_state(struct hca *h, struct call *c)
 {
-	PRM_SET(b, mac_address_layout, mac_addr_47_32, mac >> 32);
-	PRM_SET(b, mac_address_layout, mac_addr_31_0, mac & 0xffffffff);
-}
-
-static enum syn query_nic_vport_context(struct hca *h, struct call *c)
-{
-	struct prm_box ctx = PRM_SUB(&c->out, query_nic_vport_context_out, nic_vport_context), mac;
-	uint64_t list = PRM_GET(&c->in, query_nic_vport_context_in, allowed_list_type);
-	const uint32_t entry = PRM_SZ(query_nic_vport_context_out);
-	enum syn syn = check_own(c, false);
+	uint64_t state = PRM_GET(&c->in, modify_vport_state_in, admin_state);
+	enum syn syn = vport_own(c, false);
 
 	if (syn != SYN_OK)
 		return syn;
-	if (list > LIST_VLAN)
-		return SYN_VPORT_LIST;
-	PRM_SET(&ctx, nic_vport_context, roce_en, 1);
-	PRM_SET(&ctx, nic_vport_context, mtu, VPORT_MTU);
-	PRM_SET(&ctx, nic_vport_context, system_image_guid, h->cfg.guid);
-	PRM_SET(&ctx, nic_vport_context, port_guid, h->cfg.guid);
-	PRM_SET(&ctx, nic_vport_context, node_guid, h->cfg.guid);
-	PRM_SET(&ctx, nic_vport_context, allowed_list_type, list);
-	mac = PRM_SUB(&ctx, nic_vport_context, permanent_address);
-	put_mac(&mac, hca_mac(h));
-	/* The list follows the context; a box without room for it, as some programs bring, gets none. */
-	if (list == LIST_UC && c->out.len >= entry + PRM_SZ(mac_address_layout)) {
-		PRM_SET(&ctx, nic_vport_context, allowed_list_size, 1);
-		mac = prm_out(c->out.p + entry, PRM_SZ(mac_address_layout));
-		put_mac(&mac, hca_mac(h));
-	}
+	if (c->op_mod == OF_ESW_VPORT)
+		return SYN_ESWITCH;
+	if (state > ADMIN_AUTO)
+		return SYN_VPORT_STATE;
+	h->vport->admin_state = (uint8_t)state;
 	return SYN_OK;
 }
 
@@ -233,7 +235,7 @@ static enum syn set_roce_address(struct hca *h, struct call *c)
 static enum syn query_vnic_env(struct hca *h, struct call *c)
 {
 	struct prm_box env = PRM_SUB(&c->out, query_vnic_env_out, vport_env);
-	enum syn syn = check_own(c, false);
+	enum syn syn = vport_own(c, false);
 
 	if (syn != SYN_OK)
 		return syn;
@@ -252,7 +254,7 @@ static void put_traffic(struct prm_box b, const struct counter *v)
 static enum syn query_vport_counter(struct hca *h, struct call *c)
 {
 	struct counter *rx = h->vport->rx;
-	enum syn syn = check_own(c, true);
+	enum syn syn = vport_own(c, true);
 
 	if (syn != SYN_OK)
 		return syn;
@@ -307,9 +309,10 @@ const struct hca_op ops_vport[] = {
 	OP_ROW(QUERY_HCA_VPORT_CONTEXT, query_hca_vport_context, OP_PLAIN, query_hca_vport_context),
 	OP_ROW(QUERY_ESW_VPORT_CONTEXT, query_esw_vport_context, OP_PLAIN, not_manager),
 	OP_ROW(QUERY_ESW_FUNCTIONS, query_esw_functions, OP_PLAIN, not_manager),
+	{ PRM_OP_MODIFY_VPORT_STATE, PRM_SZ(modify_vport_state_in), PRM_SZ(modify_vport_state_out), OF_UPLINK, OP_DRIVER, OBJ_NONE, 0, 0,
+	  modify_vport_state, NULL },
 	{ PRM_OP_QUERY_VPORT_STATE, PRM_SZ(query_vport_state_in), PRM_SZ(query_vport_state_out), OF_UPLINK, OP_PLAIN, OBJ_NONE, 0, 0,
 	  query_vport_state, NULL },
-	OP_ROW(QUERY_NIC_VPORT_CONTEXT, query_nic_vport_context, OP_PLAIN, query_nic_vport_context),
 	OP_ROW(QUERY_ROCE_ADDRESS, query_roce_address, OP_PLAIN, query_roce_address),
 	OP_ROW(SET_ROCE_ADDRESS, set_roce_address, OP_DRIVER, set_roce_address),
 	OP_ROW(QUERY_VNIC_ENV, query_vnic_env, OP_PLAIN, query_vnic_env),

@@ -11,6 +11,14 @@
 
 enum { RX_UNICAST, RX_MULTICAST, RX_BROADCAST, RX_KINDS };
 
+/* Addresses or VLANs that the driver wants, as it gave them. */
+#define NIC_LISTS 3
+
+struct nic_list {
+	uint8_t *entries;
+	uint32_t n;
+};
+
 struct vport {
 	uint8_t roce[ROCE_ADDRESSES][PRM_SZ(roce_addr_layout)];
 	struct counter rx[RX_KINDS];
@@ -19,6 +27,9 @@ struct vport {
 	uint32_t invalid_commands;  /* with an opcode that the device has not */
 	uint8_t dropped[DROPPED_HEADERS];
 	uint64_t psp_keys;          /* how often the PSP master key was rotated */
+	uint8_t nic[PRM_SZ(nic_vport_context)]; /* nic_vport.c */
+	struct nic_list lists[NIC_LISTS];
+	uint8_t admin_state;
 	uint16_t port_mtu;
 	bool host_endianness;
 	bool an_disabled, legacy_off; /* PTYS */
@@ -32,6 +43,11 @@ struct vport *vport_new(const struct hca_config *cfg); /* NULL: no memory */
 void vport_clear(struct hca *h);
 /* The MAC address is the GUID without the two bytes in its middle. */
 uint64_t hca_mac(const struct hca *h);
+uint64_t mac_of_guid(uint64_t guid);
+void vport_free(struct vport *v);
+void nic_vport_start(struct vport *v, const struct hca_config *cfg);
+/* Is it this function's own vport that a command speaks of? The layouts have the fields at the same places. */
+enum syn vport_own(struct call *c, bool has_port);
 /* A packet from the wire, which the steering has seen, or was not shown because the link is down. */
 void vport_received(struct hca *h, const uint8_t *frame, uint32_t len, uint32_t discards);
 
