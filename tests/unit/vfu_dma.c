@@ -1,0 +1,512 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Guest memory: windows, what they let through, files that change under us, and memory by messages. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "vfu_fake.h"
+
+#define PAGE UINT64_C(4096)
+#define RW (VFIO_DMA_MAP_FLAG_READ | VFIO_DMA_MAP_FLAG_WRITE)
+
+static struct peer peer, *const p = &peer;
+
+static bool dma_read(uint64_t address, void *dst, size_t len)
+{
+	return p->fn->ops.read(p->fn->host, address, dst, len);
+}
+
+static bool dma_write(uint64_t address, const void *src, size_t len)
+{
+	return p->fn->ops.write(p->fn->host, address, src, len);
+}
+
+static void read_and_write(void **state)
+{
+	for (int sealed = 0; sealed < 2; sealed++) {
+		int fd = memory_file(8 * PAGE, sealed);
+		unsigned int before;
+		char buf[16] = "";
+
+		peer_open(p, NULL);
+		before = open_fds();
+		assert_int_equal(map(p, 0x10000, 4 * PAGE, RW, fd, 2 * PAGE), 0);
+		assert_int_equal(p->len, 0);
+		assert_int_equal(open_fds(), before); /* the mapping is enough */
+		assert_int_equal(pwrite(fd, "guest", 5, 3 * (off_t)PAGE), 5);
+		assert_true(dma_read(0x11000, buf, 5));
+		assert_string_equal(buf, "guest");
+		assert_true(dma_write(0x13ffe, "xy", 2));
+		assert_int_equal(pread(fd, buf, 2, 6 * (off_t)PAGE - 2), 2);
+		assert_memory_equal(buf, "xy", 2);
+		assert_true(dma_read(0, buf, 0));
+		assert_false(dma_read(0x13fff, buf, 2));
+		assert_false(dma_read(0xffff, buf, 2));
+		assert_false(dma_read(0x20000, buf, 1));
+		assert_false(dma_write(0x14000, "x", 1));
+		assert_false(dma_read(UINT64_MAX, buf, 2));
+		assert_false(dma_read(0x11000, buf, SIZE_MAX));
+		assert_int_equal(unmap(p, 0x10000, 4 * PAGE), 0);
+		assert_int_equal(p->len, 24);
+		assert_false(dma_read(0x11000, buf, 5));
+		/* The next client does not have this one's memory. */
+		assert_int_equal(map(p, 0, PAGE, RW, fd, 0), 0);
+		close(p->fd);
+		run(p);
+		assert_false(dma_read(0, buf, 1));
+		peer_connect(p);
+		peer_close(p);
+		close(fd);
+	}
+}
+
+static void rights(void **state)
+{
+	int fd = memory_file(8 * PAGE, true), ro, wo;
+	char path[64], c;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	ro = open(path, O_RDONLY | O_CLOEXEC);
+	wo = open(path, O_WRONLY | O_CLOEXEC);
+	peer_open(p, NULL);
+	assert_int_equal(map(p, 0, PAGE, VFIO_DMA_MAP_FLAG_READ, fd, 0), 0);
+	assert_int_equal(map(p, PAGE, PAGE, VFIO_DMA_MAP_FLAG_WRITE, fd, PAGE), 0);
+	assert_int_equal(map(p, 2 * PAGE, PAGE, VFIO_DMA_MAP_FLAG_READ, ro, 0), 0);
+	assert_int_equal(map(p, 3 * PAGE, PAGE, RW, ro, 0), EACCES);
+	assert_int_equal(map(p, 3 * PAGE, PAGE, RW, wo, 0), EACCES);
+	assert_true(dma_read(0, &c, 1));
+	assert_false(dma_write(0, "x", 1));
+	assert_true(dma_write(PAGE, "x", 1));
+	assert_false(dma_read(PAGE, &c, 1));
+	assert_true(dma_read(2 * PAGE, &c, 1));
+	/* Nothing is written when a part may not be. */
+	assert_false(dma_write(2 * PAGE - 1, "yz", 2));
+	assert_int_equal(pread(fd, &c, 1, 2 * (off_t)PAGE - 1), 1);
+	assert_int_equal(c, 0);
+	peer_close(p);
+	close(fd);
+	close(ro);
+	close(wo);
+}
+
+static void refused(void **state)
+{
+	static const struct {
+		uint64_t address, size, offset;
+		uint32_t flags;
+		int err;
+	} bad[] = {
+		{ 0, 0, 0, RW, EINVAL }, { 0, PAGE, 0, 0, EINVAL }, { 0, PAGE, 0, 4, EINVAL }, { 0, PAGE, 0, RW | 8, EINVAL },
+		{ 1, PAGE, 0, RW, EINVAL }, { 0, PAGE + 1, 0, RW, EINVAL }, { 0, PAGE, 1, RW, EINVAL },
+		{ -PAGE, 2 * PAGE, 0, RW, EINVAL }, { 2 * PAGE, -PAGE, 0, RW, EINVAL }, { 64 * PAGE, 9 * PAGE, 0, RW, EINVAL },
+		{ 0, PAGE, 8 * PAGE, RW, EINVAL }, { 0, 2 * PAGE, 7 * PAGE, RW, EINVAL }, { 0, PAGE, -PAGE, RW, EINVAL },
+		{ 0, PAGE, UINT64_C(1) << 63, RW, EINVAL }, { 64 * PAGE, UINT64_C(1) << 63, 0, RW, EINVAL },
+		/* What is mapped already: [4, 8) and [16, 20) pages. */
+		{ 4 * PAGE, 4 * PAGE, 0, RW, EEXIST }, { 3 * PAGE, 2 * PAGE, 0, RW, EEXIST }, { 7 * PAGE, PAGE, 0, RW, EEXIST },
+		{ 7 * PAGE, 2 * PAGE, 0, RW, EEXIST }, { 3 * PAGE, 8 * PAGE, 0, RW, EEXIST }, { 15 * PAGE, 2 * PAGE, 0, RW, EEXIST },
+		{ 5 * PAGE, PAGE, 0, RW, EEXIST },
+	};
+	static const char *const no_memory[] = { "/dev/zero", "/dev/null", "/proc/self", "/proc/self/stat" };
+	struct vfu_dma_map m = { .argsz = sizeof(m), .flags = RW, .size = PAGE };
+	int fd = memory_file(8 * PAGE, false), other, pipes[2];
+	unsigned int before;
+
+	peer_open(p, NULL);
+	assert_int_equal(map(p, 4 * PAGE, 4 * PAGE, RW, fd, 0), 0);
+	assert_int_equal(map(p, 16 * PAGE, 4 * PAGE, RW, -1, 0), 0);
+	before = open_fds();
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_int_equal(map(p, bad[i].address, bad[i].size, bad[i].flags, fd, bad[i].offset), bad[i].err);
+	for (size_t i = 0; i < sizeof(no_memory) / sizeof(no_memory[0]); i++) {
+		other = open(no_memory[i], O_RDONLY | O_CLOEXEC);
+		assert_true(other >= 0);
+		assert_int_equal(map(p, 0, PAGE, VFIO_DMA_MAP_FLAG_READ, other, 0), EINVAL);
+		close(other);
+	}
+	assert_int_equal(pipe(pipes), 0);
+	assert_int_equal(map(p, 0, PAGE, RW, pipes[0], 0), EINVAL);
+	close(pipes[0]);
+	close(pipes[1]);
+	assert_int_equal(call_fds(p, VFU_DMA_MAP, &m, sizeof(m) - 1, &fd, 1), EINVAL);
+	assert_int_equal(call_fds(p, VFU_DMA_MAP, &m, sizeof(m) - 8, &fd, 1), EINVAL);
+	m.argsz--;
+	assert_int_equal(call_fds(p, VFU_DMA_MAP, &m, sizeof(m), &fd, 1), EINVAL);
+	m.argsz = sizeof(m);
+	assert_int_equal(call_fds(p, VFU_DMA_MAP, &m, sizeof(m), (int[]){ fd, fd }, 2), EINVAL);
+	assert_int_equal(open_fds(), before);
+	assert_int_equal(map(p, -PAGE, PAGE, RW, fd, 0), 0); /* up to the last address there is */
+	assert_true(dma_write(UINT64_MAX, "x", 1));
+	assert_false(dma_write(UINT64_MAX, "xy", 2));
+	peer_close(p);
+	close(fd);
+}
+
+static void unmapping(void **state)
+{
+	struct vfu_dma_unmap m = { .argsz = sizeof(m), .address = PAGE, .size = PAGE };
+	int fd = memory_file(8 * PAGE, true);
+	char c;
+
+	peer_open(p, NULL);
+	for (uint64_t i = 0; i < 8; i++)
+		assert_int_equal(map(p, i * PAGE, PAGE, RW, fd, i * PAGE), 0);
+	assert_int_equal(unmap(p, 0, 2 * PAGE), ENOENT);
+	assert_int_equal(unmap(p, PAGE, 0), ENOENT);
+	assert_int_equal(unmap(p, PAGE, PAGE - 1), ENOENT);
+	assert_int_equal(unmap(p, PAGE + 1, PAGE), ENOENT);
+	assert_int_equal(unmap(p, 8 * PAGE, PAGE), ENOENT);
+	assert_int_equal(unmap(p, UINT64_MAX, UINT64_MAX), ENOENT);
+	assert_int_equal(call(p, VFU_DMA_UNMAP, &m, sizeof(m) - 1), EINVAL);
+	assert_int_equal(call(p, VFU_DMA_UNMAP, &m, 0), EINVAL);
+	m.argsz--;
+	assert_int_equal(CALL(p, VFU_DMA_UNMAP, &m), EINVAL);
+	m.argsz++;
+	m.flags = VFIO_DMA_UNMAP_FLAG_GET_DIRTY_BITMAP;
+	assert_int_equal(CALL(p, VFU_DMA_UNMAP, &m), EINVAL);
+	m.flags = VFIO_DMA_UNMAP_FLAG_ALL;
+	assert_int_equal(CALL(p, VFU_DMA_UNMAP, &m), EINVAL);
+	assert_true(dma_read(PAGE, &c, 1));
+	assert_int_equal(unmap(p, 3 * PAGE, PAGE), 0);
+	assert_int_equal(unmap(p, 3 * PAGE, PAGE), ENOENT);
+	assert_true(dma_read(2 * PAGE, &c, 1));
+	assert_false(dma_read(3 * PAGE, &c, 1));
+	assert_true(dma_read(4 * PAGE, &c, 1));
+	m.address = m.size = 0;
+	assert_int_equal(CALL(p, VFU_DMA_UNMAP, &m), 0);
+	assert_false(dma_read(0, &c, 1));
+	assert_int_equal(CALL(p, VFU_DMA_UNMAP, &m), 0);
+	peer_close(p);
+	close(fd);
+}
+
+/* One access may span windows that touch. */
+static void neighbours(void **state)
+{
+	int fd = memory_file(8 * PAGE, true);
+	char buf[3 * 4096 + 2], back[sizeof(buf)];
+
+	peer_open(p, NULL);
+	for (size_t i = 0; i < sizeof(buf); i++)
+		buf[i] = (char)(i * 7 + 1);
+	assert_int_equal(map(p, 5 * PAGE, 3 * PAGE, RW, fd, 0), 0);
+	assert_int_equal(map(p, 2 * PAGE, PAGE, RW, fd, 6 * PAGE), 0);
+	assert_int_equal(map(p, 3 * PAGE, 2 * PAGE, RW, fd, 3 * PAGE), 0);
+	assert_true(dma_write(3 * PAGE - 1, buf, sizeof(buf)));
+	assert_true(dma_read(3 * PAGE - 1, back, sizeof(back)));
+	assert_memory_equal(buf, back, sizeof(buf));
+	assert_int_equal(unmap(p, 3 * PAGE, 2 * PAGE), 0);
+	assert_false(dma_read(3 * PAGE - 1, back, sizeof(back)));
+	peer_close(p);
+	close(fd);
+}
+
+/* A file that is cut after it was mapped answers no; a pointer would end the process. */
+static void cut_file(void **state)
+{
+	int fd = memory_file(4 * PAGE, false);
+	char buf[8];
+
+	peer_open(p, NULL);
+	assert_int_equal(map(p, 0, 4 * PAGE, RW, fd, 0), 0);
+	assert_int_equal(ftruncate(fd, (off_t)PAGE), 0);
+	assert_true(dma_write(PAGE - 8, "12345678", 8));
+	assert_true(dma_read(PAGE - 8, buf, 8));
+	assert_false(dma_read(PAGE, buf, 8));
+	assert_false(dma_write(PAGE, buf, 8));
+	assert_false(dma_read(PAGE - 4, buf, 8));
+	assert_int_equal(ftruncate(fd, 4 * (off_t)PAGE), 0);
+	assert_true(dma_read(PAGE, buf, 8));
+	peer_close(p);
+	close(fd);
+}
+
+static void many_windows(void **state)
+{
+	int fd = memory_file(2 * PAGE, true);
+	char c;
+
+	peer_open(p, NULL);
+	for (uint64_t i = 0; i < VFU_MAPS_MAX; i++) /* from both ends */
+		assert_int_equal(map(p, (i % 2 ? 100000 - i : i) * 2 * PAGE, PAGE, RW, i < 8 ? fd : -1, 0), 0);
+	assert_int_equal(map(p, PAGE, PAGE, RW, fd, 0), ENOSPC);
+	assert_true(dma_read(0, &c, 1));
+	assert_true(dma_read((100000 - 7) * 2 * PAGE, &c, 1));
+	assert_false(dma_read(PAGE, &c, 1));
+	assert_int_equal(unmap(p, 0, PAGE), 0);
+	assert_int_equal(map(p, PAGE, PAGE, RW, fd, 0), 0);
+	peer_close(p);
+	close(fd);
+}
+
+/* A reply to a command of the server's, before the server sent it: it does not wait in these tests. */
+static void reply(uint16_t id, unsigned int command, uint32_t flags, const void *payload, size_t len)
+{
+	uint16_t was = p->id;
+
+	p->id = (uint16_t)(id - 1);
+	put(p, command, VFU_REPLY | flags, payload, len);
+	p->id = was;
+}
+
+static struct {
+	struct vfu_dma_access a;
+	char data[64];
+} out;
+
+static void reply_write(uint16_t id, size_t len)
+{
+	reply(id, VFU_DMA_WRITE, 0, &out.a, len);
+}
+
+static void reply_read(uint16_t id, uint64_t address, const char *data, bool is_short)
+{
+	size_t n = strlen(data);
+
+	memset(&out, 0, sizeof(out));
+	out.a = (struct vfu_dma_access){ address, n };
+	memcpy((uint8_t *)&out + (is_short ? 12 : 16), data, n);
+	reply(id, VFU_DMA_READ, 0, &out, 16 + n);
+}
+
+static void by_message(void **state)
+{
+	static const size_t write_replies[] = { 16, 12 };
+	char buf[8] = "";
+
+	for (int i = 0; i < 2; i++) {
+		peer_open(p, NULL);
+		assert_int_equal(map(p, 0x8000, 2 * PAGE, RW, -1, 0), 0);
+		reply_write(1, write_replies[i]);
+		reply_read(2, 0x8010, "guest", false);
+		reply_write(3, write_replies[i]);
+		assert_true(dma_read(0x8010, buf, 5));
+		assert_string_equal(buf, "guest");
+		assert_true(dma_write(0x9000, "abc", 3));
+		/* How a client lays out these messages is asked first. */
+		assert_true(got(p));
+		assert_int_equal(p->h.command, VFU_DMA_WRITE);
+		assert_int_equal(p->h.flags, VFU_COMMAND);
+		assert_int_equal(p->dma.count, 0);
+		assert_true(got(p));
+		assert_int_equal(p->h.command, VFU_DMA_READ);
+		assert_int_equal(p->dma.address, 0x8010);
+		assert_int_equal(p->dma.count, 5);
+		assert_int_equal(p->len, 16);
+		assert_true(got(p));
+		assert_int_equal(p->dma.address, 0x9000);
+		assert_int_equal(p->dma.count, 3);
+		assert_int_equal(p->len, 19);
+		assert_memory_equal(p->data + 16, "abc", 3);
+		assert_false(got(p));
+		peer_close(p);
+	}
+}
+
+/* As QEMU before 11.1 has it. */
+static void short_layout(void **state)
+{
+	char buf[8] = "";
+
+	peer_open(p, NULL);
+	assert_int_equal(map(p, 0x8000, PAGE, RW, -1, 0), 0);
+	reply_write(1, 0);
+	reply_read(2, 0x8010, "guest", true);
+	reply_write(3, 0);
+	assert_true(dma_read(0x8010, buf, 5));
+	assert_string_equal(buf, "guest");
+	assert_true(dma_write(0x8020, "abc", 3));
+	assert_true(got(p));
+	assert_true(got(p));
+	assert_int_equal(p->len, 16);
+	assert_true(got(p));
+	assert_int_equal(p->len, 16 + 3);
+	assert_memory_equal(p->data, "\x20\x80\0\0\0\0\0\0\3\0\0\0" "abc\0\0\0\0", 19);
+	peer_close(p);
+}
+
+static void wrong_answers(void **state)
+{
+	char buf[8] = "";
+
+	peer_open(p, NULL);
+	assert_int_equal(map(p, 0, PAGE, RW, -1, 0), 0);
+	reply_write(1, 16);
+	reply(2, VFU_DMA_READ, VFU_ERROR, NULL, 0);
+	assert_false(dma_read(0, buf, 4));
+	reply_read(3, 0, "12345", false); /* too long */
+	assert_false(dma_read(0, buf, 4));
+	reply_read(4, 0, "123", false);
+	assert_false(dma_read(0, buf, 4));
+	reply_read(5, 1, "1234", false); /* of another address */
+	assert_false(dma_read(0, buf, 4));
+	reply(6, VFU_DMA_READ, 0, NULL, 0);
+	assert_false(dma_read(0, buf, 4));
+	reply(7, VFU_DMA_WRITE, VFU_ERROR, NULL, 0);
+	assert_false(dma_write(0, "x", 1));
+	assert_string_equal(buf, "");
+	/* Replies of another number or command are no answers. */
+	reply_read(9, 0, "1234", false);
+	reply(8, VFU_DMA_WRITE, 0, NULL, 0);
+	reply_read(8, 0, "abcd", false);
+	assert_true(dma_read(0, buf, 4));
+	assert_string_equal(buf, "abcd");
+	run(p);
+	assert_true(vfu_attached(p->v));
+	peer_close(p);
+}
+
+/* Who did not answer is not waited for again, until the answer comes. */
+static void silence(void **state)
+{
+	char buf[8] = "";
+
+	peer_open(p, NULL);
+	assert_int_equal(map(p, 0, PAGE, RW, -1, 0), 0);
+	reply_write(1, 16);
+	assert_false(dma_read(0, buf, 4));
+	assert_false(dma_read(0, buf, 4));
+	assert_false(dma_write(0, buf, 4));
+	assert_true(got(p));
+	assert_true(got(p));
+	assert_int_equal(p->h.command, VFU_DMA_READ);
+	assert_false(got(p)); /* nothing was asked twice */
+	assert_int_equal(call(p, VFU_RESET, NULL, 0), 0); /* it goes on otherwise */
+	reply_read(2, 0, "late", false);
+	run(p);
+	reply_read(3, 0, "1234", false);
+	assert_true(dma_read(0, buf, 4));
+	assert_string_equal(buf, "1234");
+	peer_close(p);
+}
+
+/* Commands between a question and its answer wait their turn, in order. */
+static void bell_reads(struct pci *fn)
+{
+	fn->bar[0x40] = dma_read(0, fn->bar + 0x80, 4);
+}
+
+static void put_write(uint64_t offset, char byte)
+{
+	uint8_t m[17] = { 0 };
+
+	memcpy(m, &(struct vfu_region_access){ .offset = offset, .count = 1 }, 16);
+	m[16] = (uint8_t)byte;
+	put(p, VFU_REGION_WRITE, 0, m, sizeof(m));
+}
+
+static void commands_meanwhile(void **state)
+{
+	struct vfu_dma_unmap un = { .argsz = sizeof(un), .size = PAGE };
+	int fd = memory_file(PAGE, true);
+	struct vfu_dma_map m = { .argsz = sizeof(m), .flags = RW, .address = PAGE, .size = PAGE };
+
+	peer_open(p, NULL);
+	assert_int_equal(map(p, 0, PAGE, RW, -1, 0), 0);
+	p->fn->bell = bell_reads;
+	put_write(FAKE_DOORBELL, 1);
+	put_fds(p, VFU_DMA_MAP, &m, sizeof(m), &fd, 1);
+	put_write(0x80, 'z');
+	reply_write(1, 16);
+	put(p, VFU_DMA_UNMAP, 0, &un, sizeof(un));
+	put_write(0x81, 'y');
+	reply_read(2, 0, "abcd", false);
+	run(p);
+	assert_int_equal(p->fn->bar[0x40], 1);
+	assert_memory_equal(p->fn->bar + 0x80, "zycd", 4);
+	for (int i = 0; i < 3; i++)
+		assert_true(got(p)); /* of the doorbell; two of the server's own */
+	assert_true(got(p));
+	assert_int_equal(p->h.command, VFU_DMA_MAP);
+	assert_int_equal(p->h.flags, VFU_REPLY);
+	assert_true(got(p));
+	assert_int_equal(p->h.command, VFU_REGION_WRITE);
+	assert_true(got(p));
+	assert_int_equal(p->h.command, VFU_DMA_UNMAP);
+	assert_true(got(p));
+	assert_false(got(p));
+	assert_false(dma_read(0, p->data, 1));
+	assert_true(dma_read(PAGE, p->data, 1));
+	peer_close(p);
+	close(fd);
+}
+
+/* A bounded number of them, of bytes and of descriptors. */
+static void too_much_meanwhile(void **state)
+{
+	int fds[16];
+	unsigned int before;
+
+	for (int i = 0; i < 16; i++)
+		fds[i] = STDERR_FILENO;
+	peer_open(p, NULL);
+	before = open_fds();
+	assert_int_equal(map(p, 0, PAGE, RW, -1, 0), 0);
+	p->fn->bell = bell_reads;
+	put_write(FAKE_DOORBELL, 1);
+	for (int i = 0; i < 5; i++)
+		put_fds(p, VFU_RESET, NULL, 0, fds, 16);
+	reply_write(1, 16);
+	reply_read(2, 0, "abcd", false);
+	run(p);
+	assert_int_equal(p->fn->bar[0x40], 0);
+	assert_false(vfu_attached(p->v));
+	assert_int_equal(open_fds(), before - 1);
+	peer_close(p);
+}
+
+static void hang_up_meanwhile(void **state)
+{
+	peer_open(p, NULL);
+	assert_int_equal(map(p, 0, PAGE, RW, -1, 0), 0);
+	p->fn->bell = bell_reads;
+	put_write(FAKE_DOORBELL, 1);
+	put(p, VFU_RESET, 0, NULL, 0);
+	reply_write(1, 16);
+	close(p->fd);
+	p->fd = -1;
+	run(p);
+	assert_false(vfu_attached(p->v));
+	assert_int_equal(p->fn->bar[0x40], 0);
+	assert_int_equal(p->fn->resets, 1); /* its own was never executed */
+	peer_close(p);
+}
+
+/* No more in one message than the client takes. */
+static void pieces(void **state)
+{
+	static const char *const parts[] = { "abcd", "efgh", "ij" };
+	char buf[11] = "";
+
+	peer_open(p, NULL);
+	close(p->fd);
+	run(p);
+	peer_connect(p);
+	greet(p, "{\"capabilities\":{\"max_data_xfer_size\":4}}");
+	assert_int_equal(map(p, 0, PAGE, RW, -1, 0), 0);
+	reply_write(1, 16);
+	for (uint16_t i = 0; i < 3; i++)
+		reply_read((uint16_t)(2 + i), 0x20 + i * 4u, parts[i], false);
+	for (uint16_t i = 5; i < 8; i++)
+		reply_write(i, 16);
+	assert_true(dma_read(0x20, buf, 10));
+	assert_string_equal(buf, "abcdefghij");
+	assert_true(dma_write(0x40, buf, 10));
+	for (int i = 0; i < 7; i++)
+		assert_true(got(p));
+	assert_int_equal(p->dma.address, 0x48);
+	assert_int_equal(p->dma.count, 2);
+	assert_memory_equal(p->data + 16, "ij", 2);
+	peer_close(p);
+}
+
+const struct CMUnitTest vfu_dma_tests[] = {
+	cmocka_unit_test(read_and_write), cmocka_unit_test(rights), cmocka_unit_test(refused), cmocka_unit_test(unmapping),
+	cmocka_unit_test(neighbours), cmocka_unit_test(cut_file), cmocka_unit_test(many_windows), cmocka_unit_test(by_message),
+	cmocka_unit_test(short_layout), cmocka_unit_test(wrong_answers), cmocka_unit_test(silence),
+	cmocka_unit_test(commands_meanwhile), cmocka_unit_test(too_much_meanwhile), cmocka_unit_test(hang_up_meanwhile),
+	cmocka_unit_test(pieces),
+};
+const size_t vfu_n_dma_tests = sizeof(vfu_dma_tests) / sizeof(vfu_dma_tests[0]);
