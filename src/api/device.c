@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
+#include <opendevx/opendevx.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -309,4 +310,19 @@ ODX_EXPORT struct ibv_context *mlx5dv_open_device(struct ibv_device *device, str
 	if (!next_fn)
 		return errno = EOPNOTSUPP, NULL;
 	return next_fn(device, attr);
+}
+
+/* A context of a transport that has none to share has none to gain: it takes every call itself. */
+ODX_EXPORT struct ibv_context *odx_import_context(struct ibv_context *theirs)
+{
+	const struct odx_transport_ops *t = odx_context_owner(theirs);
+
+	if (!theirs)
+		return errno = EINVAL, NULL;
+	for (size_t i = 0; !t && (t = odx_transport_at(i)); i++)
+		if (!t->import)
+			t = NULL;
+	if (!t || !t->import)
+		return errno = EOPNOTSUPP, NULL;
+	return t->import(theirs);
 }

@@ -61,6 +61,8 @@ struct odx_transport_ops {
 	const char *(*device_name)(struct ibv_device *dev);   /* also of one that was destroyed */
 	uint64_t (*device_guid)(struct ibv_device *dev);      /* big-endian; 0 + errno */
 	struct ibv_context *(*open)(struct ibv_device *dev, const struct odx_open *how);
+	/* A context of this transport on the kernel context that theirs is: rdma-core's, or its own. NULL: it has none to share. */
+	struct ibv_context *(*import)(struct ibv_context *theirs);
 
 	/* Ownership, for any pointer at all; true for stale ones too. */
 	bool (*owns_context)(const struct ibv_context *ctx);

@@ -81,7 +81,7 @@ static int get_context(int fd, struct request *r, bool devx)
 }
 
 /* The descriptor of asynchronous events: without it a context works, but for ibv_get_async_event(). */
-static int open_async(int fd)
+int uverbs_open_async(int fd)
 {
 	UVERBS_CMD(1) cmd;
 	int err;
@@ -111,7 +111,7 @@ static int connect_kernel(struct uverbs_context *ctx, const struct odx_open *how
 	if (err && !how->devx)
 		err = get_context(ibv->cmd_fd, &r, false);
 	if (!err && r.async_fd < 0) {
-		r.async_fd = open_async(ibv->cmd_fd);
+		r.async_fd = uverbs_open_async(ibv->cmd_fd);
 		if (r.async_fd < 0)
 			err = errno;
 	}
@@ -124,27 +124,42 @@ static int connect_kernel(struct uverbs_context *ctx, const struct odx_open *how
 	return 0;
 }
 
-struct ibv_context *uverbs_open(struct ibv_device *ibv, const struct odx_open *how)
+struct uverbs_context *uverbs_context_new(struct uverbs_device *dev)
 {
 	struct uverbs_context *ctx = slab_alloc(&uverbs_contexts);
-	int err;
 
 	if (!ctx)
 		return NULL;
 	uverbs_verbs_init(&ctx->verbs);
-	ctx->dev = (struct uverbs_device *)ibv;
+	ctx->dev = dev;
+	ctx->verbs.context.device = &dev->ibv;
 	ctx->oldest = ctx->newest = NULL;
-	err = connect_kernel(ctx, how);
-	if (err) {
-		slab_free(&uverbs_contexts, ctx);
-		errno = err;
-		return NULL;
-	}
-	ctx->verbs.context.device = ibv;
+	return ctx;
+}
+
+struct ibv_context *uverbs_context_begin(struct uverbs_context *ctx)
+{
 	pthread_mutex_init(&ctx->verbs.context.mutex, NULL);
 	uverbs_uars_init(ctx);
 	atomic_store_explicit(&ctx->state, UVERBS_LIVE, memory_order_release);
 	return &ctx->verbs.context;
+}
+
+struct ibv_context *uverbs_open(struct ibv_device *ibv, const struct odx_open *how)
+{
+	struct uverbs_context *ctx = uverbs_context_new((struct uverbs_device *)ibv);
+	int err;
+
+	if (!ctx)
+		return NULL;
+	ctx->imported = false;
+	ctx->tag = uverbs_tag();
+	err = connect_kernel(ctx, how);
+	if (!err)
+		return uverbs_context_begin(ctx);
+	slab_free(&uverbs_contexts, ctx);
+	errno = err;
+	return NULL;
 }
 
 /* The kernel ends whatever is left of the context with its descriptor: commands in flight are waited for. */

@@ -11,6 +11,8 @@ struct slab uverbs_devices = SLAB_INIT(struct uverbs_device, (size_t)1 << 25);
 struct slab uverbs_contexts = SLAB_INIT(struct uverbs_context, (size_t)1 << 26);
 struct slab uverbs_objs = SLAB_INIT(struct uverbs_obj, (size_t)1 << 32);
 struct slab uverbs_umems = SLAB_INIT(struct uverbs_umem, (size_t)1 << 31);
+struct slab uverbs_pds = SLAB_INIT(struct uverbs_pd, (size_t)1 << 27);
+struct slab uverbs_mrs = SLAB_INIT(struct uverbs_mr, (size_t)1 << 31);
 struct slab uverbs_comps = SLAB_INIT(struct uverbs_comp, (size_t)1 << 26);
 struct slab uverbs_channels = SLAB_INIT(struct uverbs_channel, (size_t)1 << 26);
 
@@ -20,6 +22,7 @@ static struct uverbs_device *devices, **last = &devices; /* under uverbs_registr
 
 static struct slab *const slabs[] = {
 	&uverbs_devices, &uverbs_contexts, &uverbs_objs, &uverbs_umems, &uverbs_comps, &uverbs_channels,
+	&uverbs_uars, &uverbs_pds, &uverbs_mrs,
 };
 #define N_SLABS (sizeof(slabs) / sizeof(slabs[0]))
 
@@ -121,4 +124,34 @@ const char *uverbs_device_name(struct ibv_device *dev)
 uint64_t uverbs_device_guid(struct ibv_device *dev)
 {
 	return ((struct uverbs_device *)dev)->guid;
+}
+
+struct sought {
+	dev_t rdev;
+	struct uverbs_device *found;
+	int err;
+};
+
+static void seek(const struct uverbs_found *f, void *arg)
+{
+	struct sought *s = arg;
+
+	if (f->rdev != s->rdev)
+		return;
+	s->found = device_for(f);
+	s->err = s->found ? 0 : ENOMEM;
+}
+
+struct uverbs_device *uverbs_device_at(dev_t rdev)
+{
+	struct sought s = { .rdev = rdev, .err = ENODEV };
+	int err;
+
+	pthread_once(&fork_once, watch_fork);
+	pthread_mutex_lock(&uverbs_registry);
+	err = uverbs_scan(seek, &s);
+	pthread_mutex_unlock(&uverbs_registry);
+	if (!s.found)
+		errno = err ? err : s.err;
+	return s.found;
 }

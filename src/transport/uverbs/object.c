@@ -3,76 +3,6 @@
 #include "prm.h"
 #include "uverbs.h"
 
-static atomic_uint_fast64_t serials = 1;
-
-void uverbs_child_add(struct uverbs_context *ctx, struct uverbs_child *c, enum uverbs_kind kind)
-{
-	pthread_mutex_lock(&uverbs_lists);
-	c->kind = (uint8_t)kind;
-	__atomic_store_n(&c->serial, atomic_fetch_add(&serials, 1), __ATOMIC_RELEASE);
-	c->older = ctx->newest;
-	c->newer = NULL;
-	if (ctx->newest)
-		ctx->newest->newer = c;
-	else
-		ctx->oldest = c;
-	ctx->newest = c;
-	pthread_mutex_unlock(&uverbs_lists);
-}
-
-static void unlink_child(struct uverbs_context *ctx, struct uverbs_child *c)
-{
-	__atomic_store_n(&c->serial, 0, __ATOMIC_RELEASE);
-	if (c->older)
-		c->older->newer = c->newer;
-	else
-		ctx->oldest = c->newer;
-	if (c->newer)
-		c->newer->older = c->older;
-	else
-		ctx->newest = c->older;
-}
-
-void uverbs_child_drop(struct uverbs_context *ctx, struct uverbs_child *c)
-{
-	pthread_mutex_lock(&uverbs_lists);
-	unlink_child(ctx, c);
-	pthread_mutex_unlock(&uverbs_lists);
-}
-
-static void bury_obj(struct uverbs_child *c)
-{
-	struct uverbs_obj *obj = (struct uverbs_obj *)((char *)c - offsetof(struct uverbs_obj, child));
-
-	__atomic_store_n(&obj->pub.context, NULL, __ATOMIC_RELEASE);
-	slab_free(&uverbs_objs, obj);
-}
-
-void uverbs_children_close(struct uverbs_context *ctx)
-{
-	struct uverbs_child *c;
-
-	pthread_mutex_lock(&uverbs_lists);
-	while ((c = ctx->newest)) {
-		unlink_child(ctx, c);
-		switch ((enum uverbs_kind)c->kind) {
-		case UVERBS_OBJ:
-			bury_obj(c);
-			break;
-		case UVERBS_UMEM:
-			uverbs_umem_bury(c);
-			break;
-		case UVERBS_PD:
-			uverbs_pd_bury(c);
-			break;
-		case UVERBS_MR:
-			uverbs_mr_bury(c);
-			break;
-		}
-	}
-	pthread_mutex_unlock(&uverbs_lists);
-}
-
 bool uverbs_id_inside(const void *in, size_t inlen)
 {
 	const uint8_t *p = in;
@@ -104,9 +34,7 @@ struct mlx5dv_devx_obj *uverbs_obj_create(struct ibv_context *ibv, const void *i
 	if (err)
 		goto fail;
 	obj->handle = (uint32_t)cmd.attrs[0].data;
-	atomic_store(&obj->busy, 0);
-	uverbs_child_add(uverbs_ctx(ibv), &obj->child, UVERBS_OBJ);
-	__atomic_store_n(&obj->pub.context, ibv, __ATOMIC_RELEASE);
+	uverbs_child_add(uverbs_ctx(ibv), &obj->child, UVERBS_OBJ, NULL);
 	return &obj->pub;
 
 fail:
@@ -156,20 +84,15 @@ int uverbs_obj_destroy(struct mlx5dv_devx_obj *pub)
 {
 	struct uverbs_obj *obj = (struct uverbs_obj *)pub;
 	UVERBS_CMD(1) cmd;
-	int idle = 0, err;
+	int err;
 	struct ibv_context *ibv = uverbs_obj_context(pub, &err);
 
+	if (!err)
+		err = uverbs_end_begin(&obj->child);
 	if (err)
 		return err;
-	if (!atomic_compare_exchange_strong(&obj->busy, &idle, 1))
-		return EBUSY;
 	cmd.attrs[0] = uverbs_idr(MLX5_IB_ATTR_DEVX_OBJ_DESTROY_HANDLE, obj->handle);
 	err = uverbs_ioctl(ibv->cmd_fd, MLX5_IB_OBJECT_DEVX_OBJ, MLX5_IB_METHOD_DEVX_OBJ_DESTROY, &cmd.hdr, 1);
-	if (err) {
-		atomic_store(&obj->busy, 0);
-		return err;
-	}
-	uverbs_child_drop(uverbs_ctx(ibv), &obj->child);
-	bury_obj(&obj->child);
-	return 0;
+	uverbs_end(&obj->child, !err);
+	return err;
 }

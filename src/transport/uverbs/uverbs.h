@@ -32,21 +32,44 @@ enum uverbs_kind { UVERBS_OBJ, UVERBS_UMEM, UVERBS_PD, UVERBS_MR };
 
 /* What a context's list knows of a handle: the kernel ends what it stands for when the context is closed. */
 struct uverbs_child {
-	struct uverbs_child *older, *newer; /* under uverbs_lists */
+	struct uverbs_context *ctx;
+	/* Under uverbs_lists. */
+	struct uverbs_child *older, *newer;
+	struct uverbs_child *alias;         /* the next handle of the same object, in a ring; a single one: itself */
 	uint64_t serial;                    /* no two are alike in this process; 0: dead */
 	uint8_t kind;
+	uint8_t busy;                       /* enum uverbs_busy */
+	bool let_go;                        /* given up while the object was being ended through it */
+	bool empty;                         /* ended through another handle, and still with the program */
 };
+/* The object is being ended: through another handle, or through this one. */
+enum uverbs_busy { UVERBS_IDLE, UVERBS_BUSY, UVERBS_ENDER };
 
 enum uverbs_state { UVERBS_DEAD, UVERBS_LIVE };
+
+/* uar.c: pages of doorbell registers, and those that wait for a program. */
+struct page;
+struct uverbs_uar;
+struct uverbs_uar_list {
+	struct uverbs_uar *first, *last;
+};
+struct uverbs_uar_pool {
+	pthread_mutex_t lock;        /* held across the kernel's calls */
+	struct page *pages;
+	struct uverbs_uar_list bf, nc;
+	struct uverbs_uar *shared;
+};
 
 struct uverbs_context {
 	struct verbs_context verbs;  /* ends with the program's struct ibv_context */
 	atomic_int state;
 	bool devx;                   /* it has a uid */
 	struct uverbs_device *dev;
+	bool imported;               /* others have the kernel's context too (import.c) */
+	uint64_t tag;                /* contexts with one tag are one context of the kernel */
 	struct mlx5_ib_alloc_ucontext_resp resp;
 	struct uverbs_child *oldest, *newest; /* under uverbs_lists */
-	void *uars;                  /* uar.c */
+	struct uverbs_uar_pool uars;
 	void *slab_link;
 };
 
@@ -54,7 +77,6 @@ struct uverbs_obj {
 	struct mlx5dv_devx_obj pub;  /* context NULL: dead */
 	uint32_t handle;             /* the kernel's */
 	uint32_t opcode;             /* that created it, and the type of a general object above */
-	atomic_int busy;             /* being taken away */
 	struct uverbs_child child;
 	void *slab_link;
 };
@@ -62,7 +84,19 @@ struct uverbs_obj {
 struct uverbs_umem {
 	struct odx_umem pub;         /* context NULL: dead */
 	uint32_t handle;
-	atomic_int busy;             /* being taken away */
+	struct uverbs_child child;
+	void *slab_link;
+};
+
+struct uverbs_pd {
+	struct ibv_pd ibv;           /* context NULL: dead; handle: the kernel's */
+	uint32_t pdn;
+	struct uverbs_child child;
+	void *slab_link;
+};
+
+struct uverbs_mr {
+	struct ibv_mr ibv;           /* context NULL: dead */
 	struct uverbs_child child;
 	void *slab_link;
 };
@@ -105,13 +139,19 @@ int uverbs_open_node(const struct uverbs_device *dev);
 
 /* --- device.c */
 extern pthread_mutex_t uverbs_registry, uverbs_lists;
-extern struct slab uverbs_devices, uverbs_contexts, uverbs_objs, uverbs_umems, uverbs_comps, uverbs_channels;
+extern struct slab uverbs_devices, uverbs_contexts, uverbs_objs, uverbs_umems, uverbs_comps, uverbs_channels, uverbs_uars,
+	uverbs_pds, uverbs_mrs;
 int uverbs_list(struct ibv_device **out, int max, const struct odx_shown *shown);
 bool uverbs_owns_device(const struct ibv_device *dev);
 const char *uverbs_device_name(struct ibv_device *dev);
 uint64_t uverbs_device_guid(struct ibv_device *dev);
+/* The device whose node that is, in the list or not; NULL: there is none of the mlx5 driver, or errno ENOMEM. */
+struct uverbs_device *uverbs_device_at(dev_t rdev);
 
 /* --- context.c */
+struct uverbs_context *uverbs_context_new(struct uverbs_device *dev); /* memory: NULL + ENOMEM */
+struct ibv_context *uverbs_context_begin(struct uverbs_context *ctx); /* its descriptors are open: it is the program's */
+int uverbs_open_async(int fd);                                        /* a descriptor, or -1 + errno */
 struct ibv_context *uverbs_open(struct ibv_device *dev, const struct odx_open *how);
 int uverbs_close(struct ibv_context *ctx);
 int uverbs_general_cmd(struct ibv_context *ctx, const void *in, size_t inlen, void *out, size_t outlen);
@@ -129,10 +169,21 @@ static inline int uverbs_check_box(const void *box, size_t len)
 	return !box || len < 16 || len > UINT16_MAX ? EINVAL : 0;
 }
 
-/* --- object.c */
-void uverbs_child_add(struct uverbs_context *ctx, struct uverbs_child *c, enum uverbs_kind kind);
-void uverbs_child_drop(struct uverbs_context *ctx, struct uverbs_child *c);
+/* --- child.c */
+/* The handle is made and filled in, and becomes the program's. origin: another handle of the same object, with uverbs_lists held; NULL: it is the first. */
+void uverbs_child_add(struct uverbs_context *ctx, struct uverbs_child *c, enum uverbs_kind kind, struct uverbs_child *origin);
+/* The handle is out of its lists, and memory again; uverbs_lists is held. */
+void uverbs_child_bury(struct uverbs_child *c);
+/*
+ * Its object is to be ended through this handle: until uverbs_end() no other may end it, and the kernel's number means what it
+ * meant. 0; ENOENT, EBUSY. ended: it was, and all its handles are dead.
+ */
+int uverbs_end_begin(struct uverbs_child *c);
+void uverbs_end(struct uverbs_child *c, bool ended);
+void uverbs_unimport(struct uverbs_child *c); /* the handle is given up; the object stays */
 void uverbs_children_close(struct uverbs_context *ctx); /* the context closes: all its handles are dead */
+
+/* --- object.c */
 struct mlx5dv_devx_obj *uverbs_obj_create(struct ibv_context *ctx, const void *in, size_t inlen, void *out, size_t outlen);
 int uverbs_obj_query(struct mlx5dv_devx_obj *obj, const void *in, size_t inlen, void *out, size_t outlen);
 int uverbs_obj_modify(struct mlx5dv_devx_obj *obj, const void *in, size_t inlen, void *out, size_t outlen);
@@ -158,19 +209,28 @@ int uverbs_obj_query_async(struct mlx5dv_devx_obj *obj, const void *in, size_t i
 int uverbs_comp_get(struct mlx5dv_devx_cmd_comp *comp, struct mlx5dv_devx_async_cmd_hdr *resp, size_t len);
 
 /* --- umem.c */
-void uverbs_umem_bury(struct uverbs_child *c); /* its context closes */
+static inline struct ibv_context *uverbs_umem_context(const struct uverbs_umem *u, int *err)
+{
+	struct ibv_context *ctx = __atomic_load_n(&u->pub.context, __ATOMIC_ACQUIRE);
+
+	*err = ctx ? uverbs_check_context(ctx) : ENOENT;
+	return *err ? NULL : ctx;
+}
 struct mlx5dv_devx_umem *uverbs_umem_reg(struct ibv_context *ctx, const struct odx_umem_req *req);
 int uverbs_umem_dereg(struct mlx5dv_devx_umem *umem);
 
 /* --- import.c */
-#define UVERBS_OBJ_EXPORT 16u
-#define UVERBS_UMEM_EXPORT 16u
+#define UVERBS_EXPORT 48u /* bytes of either */
+uint64_t uverbs_tag(void); /* for a new context of the kernel */
 int uverbs_obj_export(struct mlx5dv_devx_obj *obj, void *data);
 struct mlx5dv_devx_obj *uverbs_obj_import(struct ibv_context *ctx, const void *data);
 void uverbs_obj_unimport(struct mlx5dv_devx_obj *obj);
 int uverbs_umem_export(struct mlx5dv_devx_umem *umem, void *data);
 struct mlx5dv_devx_umem *uverbs_umem_import(struct ibv_context *ctx, const void *data);
 void uverbs_umem_unimport(struct mlx5dv_devx_umem *umem);
+
+/* --- foreign.c */
+struct ibv_context *uverbs_import(struct ibv_context *theirs);
 
 /* --- uar.c */
 void uverbs_uars_init(struct uverbs_context *ctx);
@@ -196,17 +256,29 @@ bool uverbs_owns_eq(const struct mlx5dv_devx_eq *eq);
 struct mlx5dv_devx_eq *uverbs_eq_create(struct ibv_context *ctx, const void *in, size_t inlen, void *out, size_t outlen);
 int uverbs_eq_destroy(struct mlx5dv_devx_eq *eq);
 
+/* --- write.c: commands of verbs that have no ioctl of their own */
+struct uverbs_verb {
+	uint32_t command;                          /* enum ib_uverbs_write_cmds; IB_USER_VERBS_CMD_FLAG_EXTENDED: of the second kind */
+	void *in;                                  /* begins with the address of the response, where the command has one */
+	size_t inlen;
+	void *out;
+	size_t outlen;
+	void *driver_out;                          /* NULL: nothing */
+	size_t driver_outlen;
+};
+int uverbs_verb(const struct ibv_context *ctx, const struct uverbs_verb *v);
+
 /* --- verbs.c */
 void uverbs_verbs_init(struct verbs_context *v);
-void uverbs_pd_bury(struct uverbs_child *c);
-void uverbs_mr_bury(struct uverbs_child *c);
-bool uverbs_owns_pd(const struct ibv_pd *pd);
-bool uverbs_owns_mr(const struct ibv_mr *mr);
 int uverbs_query_device(struct ibv_context *ctx, struct ibv_device_attr *attr);
 int uverbs_query_port(struct ibv_context *ctx, uint8_t port, struct ibv_port_attr *attr, size_t size);
 int uverbs_query_gid(struct ibv_context *ctx, uint8_t port, int index, union ibv_gid *gid);
 int uverbs_query_pkey(struct ibv_context *ctx, uint8_t port, int index, __be16 *pkey);
 int uverbs_query_mlx5(struct ibv_context *ctx, struct mlx5dv_context *attr);
+
+/* --- mr.c */
+bool uverbs_owns_pd(const struct ibv_pd *pd);
+bool uverbs_owns_mr(const struct ibv_mr *mr);
 struct ibv_pd *uverbs_pd_alloc(struct ibv_context *ctx);
 int uverbs_pd_dealloc(struct ibv_pd *pd);
 int uverbs_pd_number(struct ibv_pd *pd, uint32_t *pdn);
