@@ -307,6 +307,8 @@ static enum syn execute(struct hca *h, struct call *c)
 		syn = op->handler(h, c);
 	if (syn == SYN_OK && op->kind == OP_DESTROY)
 		obj_free(h, c->obj);
+	else if (syn == SYN_OK && op->kind == OP_ON) /* it may own other things now than those that it was made of */
+		obj_charge(h, c->obj, obj_classes[c->obj->type].size + h->inlen);
 	if (h->init)
 		pages_watch(h);
 	return syn;
@@ -328,6 +330,7 @@ void hca_run(struct hca *h, const uint8_t *in, uint32_t inlen, uint8_t *out, uin
 	struct call c = { .in = prm_in(in, inlen), .out = prm_out(out, outlen) };
 	enum syn syn = SYN_IN_LEN;
 
+	h->inlen = inlen;
 	memset(out, 0, outlen);
 	if (inlen >= PRM_HDR_SZ) {
 		c.opcode = (uint16_t)PRM_GET(&c.in, nop_in, opcode);

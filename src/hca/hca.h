@@ -32,6 +32,7 @@ struct hca_config {
 	 * creates them. told: each write to an EQ's doorbell is reported by hca_doorbell(), so that arming is known exactly.
 	 */
 	bool bare, told;
+	uint64_t memory; /* bytes that objects may take altogether, or so: a limit for what a guest makes the process hold; 0: none */
 };
 
 enum hca_end {

@@ -79,6 +79,7 @@ void init_objects_gone(struct hca *h)
 	memset(h->user_objs, 0, (UID_MAX + 1) * sizeof(*h->user_objs));
 	h->user_objs[0] = 1;
 	h->n_objs = 0;
+	h->charged = 0;
 	steer_clear(h->steer);
 	mcg_clear(h->mcgs);
 	vport_clear(h);

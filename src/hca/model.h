@@ -47,7 +47,8 @@ struct hca_obj {
 	bool ranged : 1;    /* it covers 1 << log ids (range.c) */
 	uint8_t log : 5;
 	uint32_t refs;
-	uint32_t n_links;
+	uint32_t n_links : 27;
+	uint32_t charge : 5; /* 1 << charge bytes of hca_config.memory are its; 0: none */
 	struct hca_obj **links;
 };
 
@@ -141,6 +142,8 @@ struct hca {
 	bool port_down, admin_down; /* the only port: its wire, and what the driver wants of it; events.c */
 	uint32_t n_objs;            /* of all types and uids */
 	struct init *init;          /* of a bare device, else NULL */
+	uint64_t charged; /* of cfg.memory */
+	uint32_t inlen;   /* of the command that executes: an object owns at most so much of what is in it */
 	uint64_t rng;
 	struct sched *sched;
 	struct steer *steer;
@@ -175,6 +178,12 @@ void obj_relink(struct hca_obj *holder, uint32_t i, struct hca_obj *target); /* 
 void obj_unlink_last(struct hca_obj *holder);
 /* Room for n links, more than the class's max_links; those that are there stay. False: no memory, and nothing changed. */
 bool obj_room(struct hca_obj *holder, uint32_t n);
+/*
+ * hca_config.memory: what an object and what it owns take, counted in powers of two. obj_affords() asks for one that is to be made;
+ * obj_charge() raises what a live one has to so many bytes. False: past the limit, and nothing changed.
+ */
+bool obj_affords(const struct hca *h, uint64_t bytes);
+bool obj_charge(struct hca *h, struct hca_obj *obj, uint64_t bytes);
 void obj_free(struct hca *h, struct hca_obj *obj);             /* refs is zero; drops its links */
 enum obj_type obj_space(enum obj_type type); /* whose table and range of ids it uses */
 /* The entry of an id in the type's table, whole range made present first; NULL: no memory, or past max_id. */

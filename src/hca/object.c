@@ -108,6 +108,35 @@ struct hca_obj *obj_alloc(enum obj_type type, uint16_t uid, uint32_t more_links)
 	return obj;
 }
 
+/* With what tables and indexes take for it. */
+#define OVERHEAD 128u
+#define CHARGE_MAX 31u
+
+static unsigned int charge_of(uint64_t bytes)
+{
+	return bytes > UINT64_C(1) << CHARGE_MAX ? CHARGE_MAX + 1 : 64 - (unsigned int)__builtin_clzll(bytes - 1);
+}
+
+bool obj_affords(const struct hca *h, uint64_t bytes)
+{
+	unsigned int charge = charge_of(bytes + OVERHEAD);
+
+	return !h->cfg.memory || (charge <= CHARGE_MAX && UINT64_C(1) << charge <= h->cfg.memory && h->charged <= h->cfg.memory - (UINT64_C(1) << charge));
+}
+
+bool obj_charge(struct hca *h, struct hca_obj *obj, uint64_t bytes)
+{
+	unsigned int charge = charge_of(bytes + OVERHEAD);
+
+	if (!h->cfg.memory || charge <= obj->charge)
+		return true;
+	if (!obj_affords(h, bytes))
+		return false;
+	h->charged += (UINT64_C(1) << charge) - (obj->charge ? UINT64_C(1) << obj->charge : 0);
+	obj->charge = charge & 0x1f;
+	return true;
+}
+
 void obj_count(struct hca *h, const struct hca_obj *obj)
 {
 	h->tables[obj_space(obj->type)].count++;
@@ -119,12 +148,16 @@ struct hca_obj *obj_new_links(struct hca *h, enum obj_type type, uint16_t uid, u
 {
 	const struct obj_class *class = &obj_classes[type], *space = &obj_classes[obj_space(type)];
 	struct obj_table *t = &h->tables[obj_space(type)];
+	uint64_t bytes = class->size + ((uint64_t)class->max_links + more_links) * sizeof(void *) + h->inlen;
 	struct hca_obj *obj;
 	uint32_t id;
 	void **entry;
 
 	*why = SYN_PAGES;
 	if (!pages_allow(h))
+		return NULL;
+	*why = SYN_MEMORY_LIMIT;
+	if (!obj_affords(h, bytes))
 		return NULL;
 	*why = SYN_NO_MEMORY;
 	if (!t->free_head && (t->next ? t->next : space->first_id) > space->max_id) {
@@ -146,6 +179,7 @@ struct hca_obj *obj_new_links(struct hca *h, enum obj_type type, uint16_t uid, u
 		t->next++;
 	*entry = obj;
 	obj->id = id;
+	obj_charge(h, obj, bytes);
 	obj_count(h, obj);
 	*why = SYN_OK;
 	return obj;
@@ -218,6 +252,7 @@ void obj_free(struct hca *h, struct hca_obj *obj)
 	t->count--;
 	h->user_objs[obj->uid]--;
 	h->n_objs--;
+	h->charged -= obj->charge ? UINT64_C(1) << obj->charge : 0;
 	obj_discard(obj);
 }
 

@@ -72,13 +72,14 @@ static uint32_t take(struct hca *h, enum obj_type type, unsigned int log, enum s
 
 struct hca_obj *obj_new_range(struct hca *h, enum obj_type type, uint16_t uid, unsigned int log, enum syn *why)
 {
-	struct hca_obj *obj = obj_alloc(type, uid, 0);
+	uint64_t bytes = ((uint64_t)obj_classes[type].size << log) + h->inlen;
+	struct hca_obj *obj = NULL;
 
-	*why = pages_allow(h) ? SYN_NO_MEMORY : SYN_PAGES;
-	if (!obj || *why == SYN_PAGES) {
-		free(obj);
+	*why = !pages_allow(h) ? SYN_PAGES : !obj_affords(h, bytes) ? SYN_MEMORY_LIMIT : SYN_NO_MEMORY;
+	if (*why == SYN_NO_MEMORY)
+		obj = obj_alloc(type, uid, 0);
+	if (!obj)
 		return NULL;
-	}
 	obj->id = take(h, type, log, why);
 	if (!obj->id) {
 		free(obj);
@@ -88,6 +89,7 @@ struct hca_obj *obj_new_range(struct hca *h, enum obj_type type, uint16_t uid, u
 	obj->log = log & 0x1f;
 	for (uint32_t i = 0; i < 1u << log; i++)
 		*obj_entry(h, type, obj->id + i) = obj;
+	obj_charge(h, obj, bytes);
 	obj_count(h, obj);
 	*why = SYN_OK;
 	return obj;

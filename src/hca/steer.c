@@ -283,6 +283,7 @@ static enum syn create_flow_group(struct hca *h, struct call *c)
 	uint32_t start = (uint32_t)PRM_GET(&c->in, create_flow_group_in, start_flow_index);
 	uint32_t end = (uint32_t)PRM_GET(&c->in, create_flow_group_in, end_flow_index);
 	uint32_t enable = (uint32_t)PRM_GET(&c->in, create_flow_group_in, match_criteria_enable);
+	uint64_t bytes = ((uint64_t)end - start + 1) * sizeof(struct flow_entry *); /* as much as its entries' places may grow to */
 	struct flow_table *t;
 	struct flow_group *g;
 	struct sparse *mask;
@@ -296,6 +297,8 @@ static enum syn create_flow_group(struct hca *h, struct call *c)
 	if (!mask)
 		return SYN_NO_MEMORY;
 	syn = match_unknown(h->steer, mask, mask->present & words_enabled(enable)) ? SYN_FG_FIELD : SYN_OK;
+	if (syn == SYN_OK && !obj_affords(h, bytes))
+		syn = SYN_MEMORY_LIMIT;
 	g = syn == SYN_OK ? (struct flow_group *)obj_new(h, OBJ_FLOW_GROUP, c->uid, &syn) : NULL;
 	if (!g) {
 		free(mask);
@@ -307,6 +310,7 @@ static enum syn create_flow_group(struct hca *h, struct call *c)
 	g->enable = (uint8_t)enable;
 	g->mask = mask;
 	g->used = mask->present & words_enabled(enable);
+	obj_charge(h, &g->obj, bytes);
 	obj_link(&g->obj, &t->obj);
 	flow_group_insert(h->steer, g);
 	PRM_SET(&c->out, create_flow_group_out, group_id, g->obj.id);

@@ -5,6 +5,9 @@
 
 #include "function.h"
 
+/* What a guest's objects may take in this process (our choice). */
+#define MEMORY (UINT64_C(1) << 30)
+
 #define UAR_BYTES 4096u
 /* Where a UAR page has the doorbells of event queues. rdma-core, mlx5_vfio.h. */
 static const uint32_t eq_doorbells[] = { 0x40, 0x48 };
@@ -74,6 +77,7 @@ struct pci *pci_new(const struct pci_config *config, const struct pci_host *ops,
 		return NULL;
 	p->cfg = *config;
 	p->cfg.hca.bare = true;
+	p->cfg.hca.memory = MEMORY;
 	p->cfg.hca.told = !config->mapped;
 	p->ops = *ops;
 	p->host = host;

@@ -2,6 +2,7 @@
 /* Pages that a bare device is given: accounting, requests, and what is refused. */
 #include "bare.h"
 #include "events.h"
+#include "flow.h"
 
 static void refused(void **state)
 {
@@ -165,10 +166,57 @@ static void asks_and_gives_back(void **state)
 	tear_down(d);
 }
 
+/* However many objects there are, and whatever they own. What is destroyed makes room again. */
+static void memory_has_an_end(void **state)
+{
+	struct dev *d = *state;
+	uint32_t pds[300], n = 0, table, umem;
+	struct cmd c;
+
+	set_up(d);
+	give_pages(d, UINT64_C(0x80000000), 500);
+	assert_int_equal(d->h->charged, 0);
+	d->h->cfg.memory = 64 << 10;
+	CMD(&c, ALLOC_PD, 0, alloc_pd);
+	while (cmd_run(d, &c), !c.out[0]) {
+		assert_true(n < 300);
+		pds[n++] = (uint32_t)OUT(&c, alloc_pd_out, pd);
+	}
+	assert_in_range(n, 200, 256);
+	cmd_refused(d, &c, SYN_MEMORY_LIMIT);
+	destroy(d, PRM_OP_DEALLOC_PD, 0, pds[--n], SYN_OK);
+	cmd_ok(d, &c);
+	pds[n++] = (uint32_t)OUT(&c, alloc_pd_out, pd);
+	while (n > 128)
+		destroy(d, PRM_OP_DEALLOC_PD, 0, pds[--n], SYN_OK);
+	/* Lists, ranges, and places of entries count. */
+	umem = new_umem(d, 0, 0, 200, MTT_RW);
+	assert_true(d->h->charged >= 128 * 128 + 200 * 8);
+	CMD(&c, ALLOC_FLOW_COUNTER, 0, alloc_flow_counter);
+	SET(&c, alloc_flow_counter_in, flow_counter_bulk_log_size, 10);
+	cmd_refused(d, &c, SYN_MEMORY_LIMIT);
+	SET(&c, alloc_flow_counter_in, flow_counter_bulk_log_size, 1);
+	cmd_ok(d, &c);
+	table = new_table(d, 0, 0, 0);
+	group_cmd(&c, 0, table, 0, (1u << LOG_SIZE) - 1);
+	d->h->cfg.memory = d->h->charged + (8 << 10);
+	cmd_refused(d, &c, SYN_MEMORY_LIMIT);
+	d->h->cfg.memory = 1 << 20;
+	cmd_ok(d, &c);
+	destroy(d, PRM_OP_DESTROY_UMEM, 0, umem, SYN_OK);
+	d->h->cfg.memory = 1 << 20;
+	hca_reset(d->h);
+	assert_int_equal(d->h->charged, 0);
+	set_up(d);
+	CMD(&c, ALLOC_PD, 0, alloc_pd);
+	cmd_ok(d, &c);
+}
+
 int run_pages_tests(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, dev_setup_off, dev_teardown)
-	const struct CMUnitTest tests[] = { TEST(refused), TEST(bounded), TEST(table_of_pages), TEST(asks_and_gives_back) };
+	const struct CMUnitTest tests[] = { TEST(refused), TEST(bounded), TEST(table_of_pages), TEST(asks_and_gives_back),
+		TEST(memory_has_an_end) };
 
 	return cmocka_run_group_tests_name("pages", tests, NULL, NULL);
 }
