@@ -157,12 +157,12 @@ CASE(wr_id_is_opaque_and_may_repeat, "devx-abi 5", ANY, "A wr_id is any number, 
 		expect_wr(r.comp, ids[i]);
 }
 
-CASE(completion_carries_the_data, "devx-abi 5", SOFT, "The record has the outbox of the query.")
+CASE(completion_carries_the_data, "devx-abi 5", CONTROL, "The record has the outbox of the query.")
 {
 	struct rig r = rig_soft("");
 	struct record rec;
 
-	CHECK_EQ(odx_soft_traffic(r.dev, r.id, 4, 400), 0);
+	CHECK_EQ(traffic(r.dev, r.id, 4, 400), 0);
 	CHECK_EQ(submit(&r, OUTLEN, 1), 0);
 	get_ready(r.comp, &rec);
 	CHECK_EQ(status_of(rec.out), 0);
@@ -170,7 +170,7 @@ CASE(completion_carries_the_data, "devx-abi 5", SOFT, "The record has the outbox
 	CHECK_EQ(octets_of(rec.out, 0), 400);
 }
 
-CASE(firmware_failure_is_a_record, "devx-abi 5", SOFT,
+CASE(firmware_failure_is_a_record, "devx-abi 5", CONTROL,
      "A command that the device refuses is a record like others, with status and syndrome in its outbox.")
 {
 	struct rig r = rig_soft("");

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "conf.h"
-
-#include <stdarg.h>
+#include "control.h"
 
 static struct {
 	struct ibv_device *dev;
@@ -95,12 +94,14 @@ const char *missing(unsigned int needs)
 {
 	if (needs & OURS && !odx_version)
 		return "only OpenDEVX defines this";
-	if (!(needs & SOFT))
+	if (needs & CONTROL && controlled())
+		return NULL;
+	if (!(needs & (SOFT | CONTROL)))
 		return chosen.dev ? NULL : "no mlx5 device";
+	if (chosen.dev && !chosen.soft)
+		return needs & SOFT ? "only for the software device of a process" : "the device cannot be held, removed or made to fail";
 	if (!odx_soft_create)
 		return "the library has no software device (soft.h)";
-	if (chosen.dev && !chosen.soft)
-		return "the device is no software device: it cannot be held, removed or made to fail";
 	return NULL;
 }
 
@@ -112,6 +113,16 @@ struct ibv_device *device(void)
 bool is_soft(void)
 {
 	return chosen.soft;
+}
+
+bool is_soft_device(struct ibv_device *dev)
+{
+	return !controlled() || dev != chosen.dev;
+}
+
+static void end_control(void *p)
+{
+	chosen.dev = put_right(p);
 }
 
 static void end_device(void *p)
@@ -126,6 +137,11 @@ struct ibv_device *soft(const char *spec)
 {
 	char whole[512];
 
+	if (controlled()) {
+		if (*spec)
+			SKIP("a spec of its own is for the software device of a process: %s", spec);
+		return own(device(), end_control);
+	}
 	snprintf(whole, sizeof(whole), "%s%s", strstr(spec, "profile=") ? "" : chosen.profile, spec);
 	if (!*spec && *whole)
 		whole[strlen(whole) - 1] = '\0';
@@ -170,32 +186,6 @@ int close_context(struct ibv_context *ctx)
 	return err;
 }
 
-void fault(struct ibv_device *dev, const char *fmt, ...)
-{
-	char rule[128];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(rule, sizeof(rule), fmt, ap);
-	va_end(ap);
-	CHECK_EQ(odx_soft_fault(dev, rule), 0);
-}
-
-void hold(struct ibv_device *dev)
-{
-	CHECK_EQ(odx_soft_hold(dev), 0);
-}
-
-void release(struct ibv_device *dev, uint32_t n)
-{
-	CHECK_EQ(odx_soft_release(dev, n), 0);
-}
-
-void advance(struct ibv_device *dev, uint64_t ns)
-{
-	CHECK_EQ(odx_soft_advance(dev, ns), 0);
-}
-
 static void unstick_one(void *dev)
 {
 	odx_soft_fault(dev, "clear");
@@ -206,6 +196,8 @@ static void unstick_one(void *dev)
 void unstick(void)
 {
 	each_owned(end_device, unstick_one);
+	if (controlled())
+		release_all();
 }
 
 /* --- objects --- */
@@ -373,6 +365,7 @@ int submit_to(struct rig *r, struct mlx5dv_devx_cmd_comp *comp, size_t outlen, u
 {
 	uint8_t in[COUNTER_IN];
 
+	count_submit();
 	query_inbox(in, r->id, 1);
 	return mlx5dv_devx_obj_query_async(r->obj, in, sizeof(in), outlen, wr_id, comp);
 }

@@ -72,6 +72,8 @@ void set_op_mod(void *in, uint16_t op_mod);
 uint8_t status_of(const void *out);
 uint32_t syndrome_of(const void *out);
 
+/* Before choose_device(): the socket or character device by which whoever serves the device under test is told. False: errno. */
+bool control_open(const char *path);
 /* Chooses the device under test: by name, or the first mlx5 device. True: there is one. */
 bool choose_device(const char *name, const char *soft_spec);
 const char *missing(unsigned int needs);
@@ -79,7 +81,8 @@ void unstick(void);
 
 struct ibv_device *device(void);              /* the one under test */
 bool is_soft(void);                           /* it is a software device */
-struct ibv_device *soft(const char *spec);    /* one of the case's own, with the profile of the one under test */
+/* One of the case's own, with the profile of the one under test; or that one itself, if it is under control and the spec is "". */
+struct ibv_device *soft(const char *spec);
 struct ibv_context *context(void);            /* a DEVX context on device() */
 struct ibv_context *open_devx(struct ibv_device *dev);
 int close_context(struct ibv_context *ctx);   /* ibv_close_device; on success the case owns it no more */
@@ -88,6 +91,11 @@ void fault(struct ibv_device *dev, const char *fmt, ...) __attribute__((format(p
 void hold(struct ibv_device *dev);
 void release(struct ibv_device *dev, uint32_t n);
 void advance(struct ibv_device *dev, uint64_t ns);
+/* As odx_soft_port() of port 1, odx_soft_traffic(), odx_soft_event() and odx_soft_remove(). made_by: the opcode that made obj. */
+int set_port(struct ibv_device *dev, int up);
+int traffic(struct ibv_device *dev, uint32_t counter, uint64_t packets, uint64_t octets);
+int raise_event(struct ibv_device *dev, struct mlx5dv_devx_obj *obj, uint16_t made_by, uint32_t id, uint16_t event, uint8_t syndrome);
+int take_away(struct ibv_device *dev);
 
 void end_obj(void *obj); /* for own(): destroys it */
 /* Must succeed; the case owns the object. */

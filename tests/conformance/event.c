@@ -63,7 +63,7 @@ static void expect_no_event(struct mlx5dv_devx_event_channel *ch)
 
 static void port(struct ibv_device *dev, int up)
 {
-	CHECK_EQ(odx_soft_port(dev, 1, up), 0);
+	CHECK_EQ(set_port(dev, up), 0);
 }
 
 CASE(fd_is_cloexec_and_blocking, "devx-abi 6", ANY,
@@ -98,7 +98,7 @@ CASE(empty_nonblocking_get_is_eagain, "devx-abi 6", ANY, "With O_NONBLOCK, get w
 	CHECK_EQ(errno, EAGAIN);
 }
 
-CASE(record_is_cookie_and_eqe, "devx-abi 6", SOFT,
+CASE(record_is_cookie_and_eqe, "devx-abi 6", CONTROL,
      "A record is 72 bytes, as get says: the cookie, host-endian, and the EQE with type at 1, subtype at 3 and data at 32.")
 {
 	struct ibv_device *dev = soft("");
@@ -119,7 +119,7 @@ CASE(record_is_cookie_and_eqe, "devx-abi 6", SOFT,
 	expect_no_event(ch);
 }
 
-CASE(short_buffer_is_einval_and_keeps_the_event, "devx-abi 6", SOFT,
+CASE(short_buffer_is_einval_and_keeps_the_event, "devx-abi 6", CONTROL,
      "A buffer that is too small gives -1 and EINVAL, not ENOSPC, and the event stays.")
 {
 	struct ibv_device *dev = soft("");
@@ -137,7 +137,7 @@ CASE(short_buffer_is_einval_and_keeps_the_event, "devx-abi 6", SOFT,
 	expect_event(ch, PORT_CHANGE, PORT_DOWN, 1, &ev);
 }
 
-CASE(omitted_data_is_the_cookie_once, "devx-abi 6", SOFT,
+CASE(omitted_data_is_the_cookie_once, "devx-abi 6", CONTROL,
      "A channel that omits data gives the 8 bytes of the cookie, once until it was read, however many events there were.")
 {
 	struct ibv_device *dev = soft("");
@@ -157,7 +157,7 @@ CASE(omitted_data_is_the_cookie_once, "devx-abi 6", SOFT,
 	}
 }
 
-CASE(omitted_data_is_pending_by_subscription, "devx-abi 6", SOFT,
+CASE(omitted_data_is_pending_by_subscription, "devx-abi 6", CONTROL,
      "In a channel that omits data each subscription has a record of its own.")
 {
 	struct ibv_device *dev = soft("");
@@ -176,7 +176,7 @@ CASE(omitted_data_is_pending_by_subscription, "devx-abi 6", SOFT,
 	expect_no_event(ch);
 }
 
-CASE(events_come_in_order, "devx-abi 6", SOFT, "A channel with data gives every event, in order.")
+CASE(events_come_in_order, "devx-abi 6", CONTROL, "A channel with data gives every event, in order.")
 {
 	struct ibv_device *dev = soft("");
 	struct mlx5dv_devx_event_channel *ch = channel(open_devx(dev), 0);
@@ -190,7 +190,7 @@ CASE(events_come_in_order, "devx-abi 6", SOFT, "A channel with data gives every 
 	expect_no_event(ch);
 }
 
-CASE(no_event_before_the_subscription, "devx-abi 6", SOFT, "What happened before the subscription is not told.")
+CASE(no_event_before_the_subscription, "devx-abi 6", CONTROL, "What happened before the subscription is not told.")
 {
 	struct ibv_device *dev = soft("");
 	struct mlx5dv_devx_event_channel *ch = channel(open_devx(dev), 0);
@@ -221,7 +221,7 @@ CASE(list_lengths, "devx-abi 6", ANY,
 	CHECK_EQ(mlx5dv_devx_subscribe_devx_event(ch, NULL, UINT16_MAX - 1, list, 0), EINVAL);
 }
 
-CASE(each_subscription_delivers, "devx-abi 6", SOFT, "Who subscribes n times is told n times.")
+CASE(each_subscription_delivers, "devx-abi 6", CONTROL, "Who subscribes n times is told n times.")
 {
 	struct ibv_device *dev = soft("");
 	struct mlx5dv_devx_event_channel *ch = channel(open_devx(dev), 0);
@@ -240,7 +240,7 @@ CASE(each_subscription_delivers, "devx-abi 6", SOFT, "Who subscribes n times is 
 	CHECK_EQ(n, 19);
 }
 
-CASE(all_or_nothing, "devx-abi 6", SOFT,
+CASE(all_or_nothing, "devx-abi 6", CONTROL,
      "A list with an event that is not valid gives EINVAL, and none of it is subscribed to.")
 {
 	struct ibv_device *dev = soft("");
@@ -335,7 +335,7 @@ CASE(driver_events_never_reach_programs, "devx-abi 6", ANY,
 	CHECK_EQ(subscribe(ch, cq, PAGE_REQUEST, 0), EINVAL);
 }
 
-CASE(event_of_an_object_tells_its_subscribers, "devx-abi 6", SOFT,
+CASE(event_of_an_object_tells_its_subscribers, "devx-abi 6", CONTROL,
      "An event of an object reaches who subscribed to that object, and nobody who subscribed to another.")
 {
 	struct ibv_device *dev = soft("");
@@ -348,17 +348,17 @@ CASE(event_of_an_object_tells_its_subscribers, "devx-abi 6", SOFT,
 
 	CHECK_EQ(subscribe(ch, one, CQ_ERROR, 1), 0);
 	CHECK_EQ(subscribe(ch, two, CQ_ERROR, 2), 0);
-	CHECK_EQ(odx_soft_event(dev, two, CQ_ERROR, OVERRUN), 0);
+	CHECK_EQ(raise_event(dev, two, PRM_OP_CREATE_CQ, two_id, CQ_ERROR, OVERRUN), 0);
 	expect_event(ch, CQ_ERROR, 0, 2, &ev);
 	CHECK_EQ(GET(IN(ev.eqe, eqe, event_data), cq_error, cqn), two_id);
 	CHECK_EQ(GET(IN(ev.eqe, eqe, event_data), cq_error, syndrome), OVERRUN);
 	expect_no_event(ch);
-	CHECK_EQ(odx_soft_event(dev, one, CQ_ERROR, OVERRUN), 0);
+	CHECK_EQ(raise_event(dev, one, PRM_OP_CREATE_CQ, one_id, CQ_ERROR, OVERRUN), 0);
 	expect_event(ch, CQ_ERROR, 0, 1, &ev);
 	CHECK_EQ(GET(IN(ev.eqe, eqe, event_data), cq_error, cqn), one_id);
 }
 
-CASE(completion_events_of_a_cq, "devx-abi 6", SOFT, "Event 0 tells the completions of a CQ that DEVX created.")
+CASE(completion_events_of_a_cq, "devx-abi 6", CONTROL, "Event 0 tells the completions of a CQ that DEVX created.")
 {
 	struct ibv_device *dev = soft("");
 	struct ibv_context *ctx = open_devx(dev);
@@ -368,12 +368,12 @@ CASE(completion_events_of_a_cq, "devx-abi 6", SOFT, "Event 0 tells the completio
 	struct event ev;
 
 	CHECK_EQ(subscribe(ch, cq, COMP, 5), 0);
-	CHECK_EQ(odx_soft_event(dev, cq, COMP, 0), 0);
+	CHECK_EQ(raise_event(dev, cq, PRM_OP_CREATE_CQ, id, COMP, 0), 0);
 	expect_event(ch, COMP, 0, 5, &ev);
 	CHECK_EQ(GET(IN(ev.eqe, eqe, event_data), comp_event, cq_number), id);
 }
 
-CASE(event_of_a_qp, "devx-abi 6", SOFT, "An event of a QP carries its number and the queue type of a QP, 0.")
+CASE(event_of_a_qp, "devx-abi 6", CONTROL, "An event of a QP carries its number and the queue type of a QP, 0.")
 {
 	struct ibv_device *dev = soft("");
 	struct ibv_context *ctx = open_devx(dev);
@@ -386,7 +386,7 @@ CASE(event_of_a_qp, "devx-abi 6", SOFT, "An event of a QP carries its number and
 
 	CHECK_EQ(kit_modify(k, RCP_QP, 0, qp, id, out), 0); /* to INIT: one in RST has no events */
 	CHECK_EQ(subscribe(ch, qp, QP_FATAL, 6), 0);
-	CHECK_EQ(odx_soft_event(dev, qp, QP_FATAL, 0), 0);
+	CHECK_EQ(raise_event(dev, qp, PRM_OP_CREATE_QP, id, QP_FATAL, 0), 0);
 	expect_event(ch, QP_FATAL, 0, 6, &ev);
 	CHECK_EQ(GET(IN(ev.eqe, eqe, event_data), qp_events, qpn_rqn_sqn), id);
 	CHECK_EQ(GET(IN(ev.eqe, eqe, event_data), qp_events, type), 0);
@@ -404,7 +404,7 @@ CASE(subscription_ends_with_its_object, "devx-abi 6", ANY, "An object that is su
 	expect_no_event(ch);
 }
 
-CASE(queued_event_outlives_its_object, "devx-abi 6", SOFT, "An event that is queued stays when its object is destroyed.")
+CASE(queued_event_outlives_its_object, "devx-abi 6", CONTROL, "An event that is queued stays when its object is destroyed.")
 {
 	struct ibv_device *dev = soft("");
 	struct ibv_context *ctx = open_devx(dev);
@@ -414,12 +414,12 @@ CASE(queued_event_outlives_its_object, "devx-abi 6", SOFT, "An event that is que
 	struct event ev;
 
 	CHECK_EQ(subscribe(ch, cq, CQ_ERROR, 8), 0);
-	CHECK_EQ(odx_soft_event(dev, cq, CQ_ERROR, OVERRUN), 0);
+	CHECK_EQ(raise_event(dev, cq, PRM_OP_CREATE_CQ, id, CQ_ERROR, OVERRUN), 0);
 	CHECK_EQ(destroy(cq), 0);
 	expect_event(ch, CQ_ERROR, 0, 8, &ev);
 }
 
-CASE(pending_cookie_outlives_its_object, "devx-abi 6", SOFT,
+CASE(pending_cookie_outlives_its_object, "devx-abi 6", CONTROL,
      "In a channel that omits data, a cookie that is pending stays when its object is destroyed, and is read once.")
 {
 	struct ibv_device *dev = soft("");
@@ -434,7 +434,7 @@ CASE(pending_cookie_outlives_its_object, "devx-abi 6", SOFT,
 
 		CHECK_EQ(subscribe(ch, cq, CQ_ERROR, i), 0);
 		CHECK_EQ(subscribe(ch, cq, COMP, 99), 0);
-		CHECK_EQ(odx_soft_event(dev, cq, CQ_ERROR, OVERRUN), 0);
+		CHECK_EQ(raise_event(dev, cq, PRM_OP_CREATE_CQ, id, CQ_ERROR, OVERRUN), 0);
 		CHECK_EQ(destroy(cq), 0);
 	}
 	CHECK(ready(ch->fd, POLLIN, PATIENCE_MS) & POLLIN);
@@ -453,7 +453,7 @@ CASE(object_of_another_context_is_enoent, "devx-abi 6", OURS,
 	CHECK_EQ(subscribe(channel(context(), 0), cq, COMP, 0), ENOENT);
 }
 
-CASE(each_context_is_told, "devx-abi 6", SOFT,
+CASE(each_context_is_told, "devx-abi 6", CONTROL,
      "An event without an object reaches the channels of every context that subscribed.")
 {
 	struct ibv_device *dev = soft("");
@@ -467,7 +467,7 @@ CASE(each_context_is_told, "devx-abi 6", SOFT,
 	expect_event(b, PORT_CHANGE, PORT_DOWN, 2, &ev);
 }
 
-CASE(eventfd_is_signalled_instead, "devx-abi 6", SOFT,
+CASE(eventfd_is_signalled_instead, "devx-abi 6", CONTROL,
      "A subscription with an eventfd signals it at each event, and queues nothing.")
 {
 	struct ibv_device *dev = soft("");
@@ -520,7 +520,7 @@ static void read_main(void *arg)
 	r->err = errno;
 }
 
-CASE(blocking_get_sleeps_until_an_event_comes, "devx-abi 6", SOFT, "Without O_NONBLOCK, get sleeps until an event comes.")
+CASE(blocking_get_sleeps_until_an_event_comes, "devx-abi 6", CONTROL, "Without O_NONBLOCK, get sleeps until an event comes.")
 {
 	struct ibv_device *dev = soft("");
 	struct reader *r = zeroed(sizeof(*r));
@@ -535,7 +535,7 @@ CASE(blocking_get_sleeps_until_an_event_comes, "devx-abi 6", SOFT, "Without O_NO
 	CHECK_EQ(r->got, RECORD_SZ);
 }
 
-CASE(removal_wakes_a_sleeper_with_eio, "devx-abi 6", SOFT, "A removal wakes a thread that sleeps in get with EIO.")
+CASE(removal_wakes_a_sleeper_with_eio, "devx-abi 6", CONTROL, "A removal wakes a thread that sleeps in get with EIO.")
 {
 	struct ibv_device *dev = soft("");
 	struct reader *r = zeroed(sizeof(*r));
@@ -544,20 +544,20 @@ CASE(removal_wakes_a_sleeper_with_eio, "devx-abi 6", SOFT, "A removal wakes a th
 	r->ch = channel(open_devx(dev), 0);
 	t = run(read_main, r);
 	wait_asleep(t);
-	CHECK_EQ(odx_soft_remove(dev), 0);
+	CHECK_EQ(take_away(dev), 0);
 	join(t);
 	CHECK_EQ(r->got, -1);
 	CHECK_EQ(r->err, EIO);
 }
 
-CASE(dead_channel, "devx-abi 6", SOFT,
+CASE(dead_channel, "devx-abi 6", CONTROL,
      "After a removal a channel is POLLIN and POLLRDHUP; get gives EIO, or EAGAIN with O_NONBLOCK; subscribing gives EIO.")
 {
 	struct ibv_device *dev = soft("");
 	struct mlx5dv_devx_event_channel *ch = channel(open_devx(dev), 0);
 	struct event ev;
 
-	CHECK_EQ(odx_soft_remove(dev), 0);
+	CHECK_EQ(take_away(dev), 0);
 	CHECK_EQ(ready(ch->fd, POLLIN | POLLRDHUP, 0), POLLIN | POLLRDHUP);
 	CHECK_EQ(get_event(ch, &ev, sizeof(ev)), -1);
 	CHECK_EQ(errno, EIO);
@@ -567,7 +567,7 @@ CASE(dead_channel, "devx-abi 6", SOFT,
 	CHECK_EQ(subscribe(ch, NULL, PORT_CHANGE, 0), EIO);
 }
 
-CASE(destroy_never_waits_for_the_device, "devx-abi 6", SOFT, "Destroying a channel waits for no command.")
+CASE(destroy_never_waits_for_the_device, "devx-abi 6", CONTROL, "Destroying a channel waits for no command.")
 {
 	struct rig r = rig_soft("");
 	struct mlx5dv_devx_event_channel *ch = channel(r.ctx, 0);

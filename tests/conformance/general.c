@@ -116,7 +116,7 @@ CASE(unlisted_opcodes_are_einval, "devx-abi 4", ANY,
 	}
 }
 
-CASE(tunnel_id_is_einval, "devx-abi 4", SOFT, "A tunnelled command gives EINVAL on a device without the capability for it.")
+CASE(tunnel_id_is_einval, "devx-abi 4", CONTROL, "A tunnelled command gives EINVAL on a device without the capability for it.")
 {
 	struct ibv_context *ctx = open_devx(soft(""));
 	INBOX(in, nop_in, NOP);
@@ -142,7 +142,7 @@ CASE(unknown_op_mod_is_eremoteio_with_outbox, "devx-abi 4", ANY,
 	CHECK_NE(syndrome_of(out), 0);
 }
 
-CASE(firmware_failure_is_eremoteio_with_outbox, "devx-abi 4", SOFT,
+CASE(firmware_failure_is_eremoteio_with_outbox, "devx-abi 4", CONTROL,
      "Whatever status a command ends with, the call gives EREMOTEIO, and the outbox has that status and its syndrome.")
 {
 	struct ibv_device *dev = soft("");
@@ -225,7 +225,7 @@ CASE(query_eqn_null, "deviations 3", OURS, "query_eqn gives EINVAL for a NULL co
 	CHECK_EQ(mlx5dv_devx_query_eqn(NULL, 0, &eqn), EINVAL);
 }
 
-CASE(vport_state_follows_the_link, "devx-abi 4", SOFT, "QUERY_VPORT_STATE tells that the port went down, and up again.")
+CASE(vport_state_follows_the_link, "devx-abi 4", CONTROL, "QUERY_VPORT_STATE tells that the port went down, and up again.")
 {
 	struct ibv_device *dev = soft("");
 	struct ibv_context *ctx = open_devx(dev);
@@ -233,7 +233,7 @@ CASE(vport_state_follows_the_link, "devx-abi 4", SOFT, "QUERY_VPORT_STATE tells 
 	uint8_t out[SZ(query_vport_state_out)];
 
 	for (int up = 0; up < 2; up++) {
-		CHECK_EQ(odx_soft_port(dev, 1, up), 0);
+		CHECK_EQ(set_port(dev, up), 0);
 		CHECK_EQ(general(ctx, in, sizeof(in), out, sizeof(out)), 0);
 		CHECK_EQ(GET(out, query_vport_state_out, state), up);
 	}

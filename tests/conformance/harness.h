@@ -17,8 +17,9 @@
 /* What a case cannot do without; where it is missing the case is skipped and says so. */
 enum {
 	ANY = 0,
-	SOFT = 1, /* a device of the case's own that can be held, removed and made to fail: soft.h */
-	OURS = 2, /* OpenDEVX: what libmlx5 leaves undefined */
+	SOFT = 1,    /* a software device of the case's own: soft.h */
+	OURS = 2,    /* OpenDEVX: what libmlx5 leaves undefined */
+	CONTROL = 4, /* a device that can be held, removed and made to fail: a software one, or one under control */
 };
 
 struct test_case {

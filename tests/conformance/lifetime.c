@@ -12,7 +12,7 @@ static void close_main(void *arg)
 	CHECK_EQ(ibv_close_device(arg), 0);
 }
 
-CASE(destroy_waits_for_commands_in_flight, "devx-abi 5", SOFT, "Destroying a completion waits for its commands in flight.")
+CASE(destroy_waits_for_commands_in_flight, "devx-abi 5", CONTROL, "Destroying a completion waits for its commands in flight.")
 {
 	struct rig r = rig_soft("");
 	struct mlx5dv_devx_cmd_comp *comp = new_comp(r.ctx);
@@ -73,7 +73,7 @@ CASE(destroy_wakes_sleepers_with_ebadf, "deviations 6", OURS,
 	mlx5dv_devx_destroy_cmd_comp(comp); /* twice: nothing */
 }
 
-CASE(object_destroyed_in_flight_is_delivered_with_data, "devx-abi 5", SOFT,
+CASE(object_destroyed_in_flight_is_delivered_with_data, "devx-abi 5", CONTROL,
      "An object may be destroyed while its query is in flight: the record comes, with data.")
 {
 	struct rig r = rig_soft("");
@@ -82,7 +82,7 @@ CASE(object_destroyed_in_flight_is_delivered_with_data, "devx-abi 5", SOFT,
 	struct record rec;
 	uint8_t in[COUNTER_IN];
 
-	CHECK_EQ(odx_soft_traffic(r.dev, id, 6, 600), 0);
+	CHECK_EQ(traffic(r.dev, id, 6, 600), 0);
 	hold(r.dev);
 	query_inbox(in, id, 1);
 	CHECK_EQ(mlx5dv_devx_obj_query_async(obj, in, sizeof(in), OUTLEN, 1, r.comp), 0);
@@ -94,7 +94,7 @@ CASE(object_destroyed_in_flight_is_delivered_with_data, "devx-abi 5", SOFT,
 	CHECK_EQ(packets_of(rec.out, 0), 6);
 }
 
-CASE(close_of_the_context_waits_and_leaves_a_dead_fd, "devx-abi 5", SOFT,
+CASE(close_of_the_context_waits_and_leaves_a_dead_fd, "devx-abi 5", CONTROL,
      "Closing a context waits for commands in flight; its completions stay open, and are dead.")
 {
 	struct rig r = rig_soft("");
@@ -147,14 +147,14 @@ CASE(removal_loses_nothing, "deviations 2", SOFT,
 	expect_wr(r.comp, 4);
 }
 
-CASE(dead_fd_is_readable_and_rdhup, "devx-abi 5", SOFT,
+CASE(dead_fd_is_readable_and_rdhup, "devx-abi 5", CONTROL,
      "A dead descriptor is POLLIN and POLLRDNORM, and POLLRDHUP when that is asked for, never POLLHUP or POLLERR; get "
      "gives EIO, or EAGAIN with O_NONBLOCK.")
 {
 	struct rig r = rig_soft("");
 	struct record rec;
 
-	CHECK_EQ(odx_soft_remove(r.dev), 0);
+	CHECK_EQ(take_away(r.dev), 0);
 	CHECK_EQ(ready(r.comp->fd, POLLIN | POLLRDNORM | POLLRDHUP, 0), POLLIN | POLLRDNORM | POLLRDHUP);
 	CHECK_EQ(ready(r.comp->fd, POLLIN, 0), POLLIN);
 	CHECK_EQ(ready(r.comp->fd, 0, 0), 0);
@@ -163,19 +163,19 @@ CASE(dead_fd_is_readable_and_rdhup, "devx-abi 5", SOFT,
 	CHECK_EQ(get(r.comp, &rec), EAGAIN);
 }
 
-CASE(removal_wakes_a_sleeper_with_eio, "devx-abi 5", SOFT, "A removal wakes threads that sleep in get with EIO.")
+CASE(removal_wakes_a_sleeper_with_eio, "devx-abi 5", CONTROL, "A removal wakes threads that sleep in get with EIO.")
 {
 	struct rig r = rig_soft("");
 	struct getter *a = getter_start(r.comp), *b = getter_start(r.comp);
 
 	wait_asleep(a->t);
 	wait_asleep(b->t);
-	CHECK_EQ(odx_soft_remove(r.dev), 0);
+	CHECK_EQ(take_away(r.dev), 0);
 	CHECK_EQ(getter_end(a, NULL), EIO);
 	CHECK_EQ(getter_end(b, NULL), EIO);
 }
 
-CASE(calls_after_removal, "devx-abi 5", SOFT, "After a removal calls give EIO, and destroys 0.")
+CASE(calls_after_removal, "devx-abi 5", CONTROL, "After a removal calls give EIO, and destroys 0.")
 {
 	static char mem[4096];
 	struct rig r = rig_soft("");
@@ -184,7 +184,7 @@ CASE(calls_after_removal, "devx-abi 5", SOFT, "After a removal calls give EIO, a
 	uint8_t out[COUNTERS_OUT(1)], query[COUNTER_IN];
 	uint32_t eqn;
 
-	CHECK_EQ(odx_soft_remove(r.dev), 0);
+	CHECK_EQ(take_away(r.dev), 0);
 	CHECK_EQ(nop(r.ctx), EIO);
 	CHECK_EQ(mlx5dv_devx_query_eqn(r.ctx, 0, &eqn), EIO);
 	refuse(r.ctx, in, sizeof(in), out, sizeof(out), EIO);
@@ -194,13 +194,14 @@ CASE(calls_after_removal, "devx-abi 5", SOFT, "After a removal calls give EIO, a
 	CHECK_EQ(submit(&r, OUTLEN, 1), EIO);
 	CHECK_NULL(mlx5dv_devx_create_cmd_comp(r.ctx), EIO);
 	CHECK_NULL(mlx5dv_devx_umem_reg(r.ctx, mem, sizeof(mem), IBV_ACCESS_LOCAL_WRITE), EIO);
-	CHECK_EQ(odx_soft_traffic(r.dev, r.id, 1, 1), EIO);
+	if (is_soft())
+		CHECK_EQ(odx_soft_traffic(r.dev, r.id, 1, 1), EIO);
 	CHECK_EQ(dereg(umem), 0);
 	CHECK_EQ(destroy(r.obj), 0);
 	CHECK_EQ(close_context(r.ctx), 0);
 }
 
-CASE(close_after_removal_ends_every_handle, "deviations 17", SOFT,
+CASE(close_after_removal_ends_every_handle, "deviations 17", CONTROL,
      "Closing a context of a removed device ends what the program left, though the device no longer takes it back.")
 {
 	static char memory[64];
@@ -210,7 +211,7 @@ CASE(close_after_removal_ends_every_handle, "deviations 17", SOFT,
 	struct ibv_mr *mr = ibv_reg_mr(pd, memory, sizeof(memory), 0);
 
 	CHECK(mr);
-	CHECK_EQ(odx_soft_remove(dev), 0);
+	CHECK_EQ(take_away(dev), 0);
 	CHECK_EQ(ibv_dereg_mr(mr), 0); /* the device, which was not told, still has it, and the PD in use */
 	CHECK_EQ(close_context(ctx), 0);
 	CHECK_EQ(ibv_dealloc_pd(pd), ENOENT);

@@ -30,13 +30,14 @@ static const struct group groups[] = {
 
 static void usage(FILE *to)
 {
-	fputs("usage: devx-conformance [--device NAME | --soft SPEC] [--timeout SECONDS] [--no-skip] [CASE ...]\n"
+	fputs("usage: devx-conformance [--device NAME | --soft SPEC] [--control PATH] [--timeout SECONDS] [--no-skip] [CASE ...]\n"
 	      "       devx-conformance --list [--markdown] [CASE ...]\n"
 	      "\n"
 	      "Runs every case, or those that a CASE names: a group, or a shell pattern of group.case. Prints TAP.\n"
 	      "\n"
 	      "  -d, --device NAME      the device; else the first mlx5 device\n"
 	      "  -s, --soft SPEC        a software device of this spec (opendevx(7))\n"
+	      "  -c, --control PATH     the control lines of the devx serve behind the device: a socket, or a character device\n"
 	      "  -t, --timeout SECONDS  how long one case may take (60)\n"
 	      "  -n, --no-skip          a case that is skipped has failed\n"
 	      "  -l, --list             the cases, each with its fact and its requirement\n"
@@ -48,7 +49,7 @@ static void usage(FILE *to)
 
 static const char *device_words(unsigned int needs)
 {
-	return needs & SOFT ? "software" : needs & OURS ? "any, OpenDEVX" : "any";
+	return needs & SOFT ? "software" : needs & CONTROL ? "under control" : needs & OURS ? "any, OpenDEVX" : "any";
 }
 
 static void list(const struct test_case *c, const char *const *filters)
@@ -72,7 +73,8 @@ static const char markdown_head[] =
 	"5 asynchronous commands, 6 asynchronous events, 7 umems, 8 return values of libmlx5. `verified N` was seen on Linux 7.2.\n"
 	"`deviations N` is a line of [deviations.md](deviations.md); the rest are manual pages.\n"
 	"\n"
-	"The device is any mlx5 device, or a software device, which can be held, removed and made to fail; \"OpenDEVX\" means that\n"
+	"The device is any mlx5 device; or one under control, which can be held, removed and made to fail: a software device, or one of\n"
+	"the kernel with the control lines of the `devx serve` behind it; or a software device of the process. \"OpenDEVX\" means that\n"
 	"only this library defines the behaviour. A case is skipped, with the reason, where these are not there.\n";
 
 /* One that is like it, but for the type, stands before it. */
@@ -107,13 +109,13 @@ int main(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "device", required_argument, NULL, 'd' }, { "soft", required_argument, NULL, 's' },
-		{ "timeout", required_argument, NULL, 't' }, { "no-skip", no_argument, NULL, 'n' },
+		{ "control", required_argument, NULL, 'c' }, { "timeout", required_argument, NULL, 't' }, { "no-skip", no_argument, NULL, 'n' },
 		{ "list", no_argument, NULL, 'l' },	     { "markdown", no_argument, NULL, 'm' },
 		{ "help", no_argument, NULL, 'h' },	     { "version", no_argument, NULL, 'V' },
 		{ NULL, 0, NULL, 0 },
 	};
 	struct session session = { .missing = missing, .unstick = unstick, .timeout_s = 60 };
-	const char *name = NULL, *spec = NULL;
+	const char *name = NULL, *spec = NULL, *control = NULL;
 	bool listing = false, markdown = false;
 	struct test_case *cases = sorted_cases(groups);
 	unsigned long seconds;
@@ -126,10 +128,11 @@ int main(int argc, char **argv)
 		return 2;
 	}
 
-	while ((opt = getopt_long(argc, argv, "d:s:t:nlmhV", options, NULL)) != -1) {
+	while ((opt = getopt_long(argc, argv, "d:s:c:t:nlmhV", options, NULL)) != -1) {
 		switch (opt) {
 		case 'd': name = optarg; break;
 		case 's': spec = optarg; break;
+		case 'c': control = optarg; break;
 		case 't':
 			seconds = strtoul(optarg, &end, 10);
 			if (!seconds || *end || seconds > 86400) {
@@ -150,6 +153,10 @@ int main(int argc, char **argv)
 		fputs("devx-conformance: --device and --soft exclude each other\n", stderr);
 		return 2;
 	}
+	if (control && spec) {
+		fputs("devx-conformance: --control is for a device of the kernel, not for --soft\n", stderr);
+		return 2;
+	}
 	session.filters = (const char *const *)argv + optind;
 	for (char **one = argv + optind; *one; one++) {
 		const char *const filter[] = { *one, NULL };
@@ -168,6 +175,10 @@ int main(int argc, char **argv)
 	}
 	if (!choose_device(name, spec) && (name || spec)) {
 		fprintf(stderr, "devx-conformance: no device: %s\n", name ? name : spec);
+		return 2;
+	}
+	if (control && !control_open(control)) {
+		fprintf(stderr, "devx-conformance: --control %s: %s\n", control, strerror(errno));
 		return 2;
 	}
 	return run_cases(cases, &session);

@@ -184,7 +184,7 @@ CASE(thirty_second_command_waits_for_a_slot, "devx-abi 5", SOFT,
 	CHECK_EQ(status_of(rec.out), 0);
 }
 
-CASE(fault_rules_count_from_when_they_are_set, "odx_soft_fault(3)", SOFT,
+CASE(fault_rules_count_from_when_they_are_set, "odx_soft_fault(3)", CONTROL,
      "A rule counts from when it is set, and with nth fires once.")
 {
 	struct rig r = rig_soft("");

@@ -65,15 +65,15 @@ CASE(vport_state_is_the_ports, "devx-abi 4", ANY, "QUERY_VPORT_STATE says up exa
 	CHECK_EQ(vport_state(ctx), attr.state == IBV_PORT_ACTIVE);
 }
 
-CASE(vport_state_follows_the_link, "odx_soft_port(3)", SOFT,
+CASE(vport_state_follows_the_link, "odx_soft_port(3)", CONTROL,
      "QUERY_VPORT_STATE follows a link that goes down and comes up.")
 {
 	struct rig r = rig_soft("");
 
 	CHECK_EQ(vport_state(r.ctx), 1);
-	CHECK_EQ(odx_soft_port(r.dev, 1, 0), 0);
+	CHECK_EQ(set_port(r.dev, 0), 0);
 	CHECK_EQ(vport_state(r.ctx), 0);
-	CHECK_EQ(odx_soft_port(r.dev, 1, 1), 0);
+	CHECK_EQ(set_port(r.dev, 1), 0);
 	CHECK_EQ(vport_state(r.ctx), 1);
 }
 

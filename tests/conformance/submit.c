@@ -134,7 +134,7 @@ CASE(destroyed_completion_is_ebadf, "deviations 17", OURS, "A completion that wa
 	CHECK_EQ(get(comp, &rec), EBADF);
 }
 
-CASE(inbox_is_copied, "devx-abi 5", SOFT, "When submit returns, the inbox was copied and may be reused.")
+CASE(inbox_is_copied, "devx-abi 5", CONTROL, "When submit returns, the inbox was copied and may be reused.")
 {
 	struct rig r = rig_soft("");
 	uint8_t in[COUNTER_IN];

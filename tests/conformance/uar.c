@@ -143,7 +143,7 @@ CASE(queue_names_a_uar_of_its_context, "mlx5dv_devx_alloc_uar(3)", OURS,
 	create(ctx, in, sizeof(in), out, sizeof(out));
 }
 
-CASE(failed_command_is_its_errno, "devx-abi 4", SOFT,
+CASE(failed_command_is_its_errno, "devx-abi 4", CONTROL,
      "When the device refuses a page, the call fails with the errno of the status, and the next one may succeed.")
 {
 	struct ibv_device *dev = soft("");
@@ -200,14 +200,14 @@ CASE(file_size_limit_is_no_signal, "mlx5dv_devx_alloc_uar(3)", SOFT,
 	uar(ctx, NC_DEDICATED);
 }
 
-CASE(removed_device_is_eio, "devx-abi 4", SOFT,
+CASE(removed_device_is_eio, "devx-abi 4", CONTROL,
      "After the removal of the device there are no more UARs: EIO. Pages stay mapped.")
 {
 	struct ibv_device *dev = soft("");
 	struct ibv_context *ctx = open_devx(dev);
 	struct mlx5dv_devx_uar *u = uar(ctx, NC_DEDICATED);
 
-	CHECK_EQ(odx_soft_remove(dev), 0);
+	CHECK_EQ(take_away(dev), 0);
 	CHECK_NULL(mlx5dv_devx_alloc_uar(ctx, NC_DEDICATED), EIO);
 	*(volatile uint64_t *)u->reg_addr = 1;
 }

@@ -202,7 +202,7 @@ CASE(deregistered_umem_is_enoent, "deviations 17", OURS, "A umem that was deregi
 	CHECK_EQ(mlx5dv_devx_umem_dereg(umem), ENOENT);
 }
 
-CASE(failed_dereg_maps_the_status_and_may_be_repeated, "devx-abi 4", SOFT,
+CASE(failed_dereg_maps_the_status_and_may_be_repeated, "devx-abi 4", CONTROL,
      "A dereg that the device refuses gives the errno of its status, and the umem stays; it can be tried again.")
 {
 	struct ibv_device *dev = soft("");
@@ -215,7 +215,7 @@ CASE(failed_dereg_maps_the_status_and_may_be_repeated, "devx-abi 4", SOFT,
 	CHECK_EQ(dereg(umem), 0);
 }
 
-CASE(failed_reg_maps_the_status, "devx-abi 7", SOFT,
+CASE(failed_reg_maps_the_status, "devx-abi 7", CONTROL,
      "A registration that the device refuses gives NULL and the errno of its status.")
 {
 	struct ibv_device *dev = soft("");
@@ -292,14 +292,14 @@ static int dump(struct dump_rig *d, uint32_t id, uint32_t key, void *addr)
 	return err;
 }
 
-CASE(device_writes_through_an_mkey, "devx-abi 7", SOFT,
+CASE(device_writes_through_an_mkey, "devx-abi 7", CONTROL,
      "The device writes to the memory of a umem, at the address that the command gives, across pages, and nothing around "
      "it.")
 {
 	struct dump_rig d = dump_rig();
 	uint8_t *at = d.mem + PAGE - 2 * SZ(traffic_counter);
 
-	CHECK_EQ(odx_soft_traffic(d.r.dev, d.r.id + 3, 9, 900), 0);
+	CHECK_EQ(traffic(d.r.dev, d.r.id + 3, 9, 900), 0);
 	CHECK_EQ(dump(&d, d.r.id, d.key, at), 0);
 	CHECK_EQ(GET(at, traffic_counter, packets), 0);
 	CHECK_EQ(GET(at + 3 * SZ(traffic_counter), traffic_counter, packets), 9);

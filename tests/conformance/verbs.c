@@ -95,16 +95,16 @@ CASE(port_attributes, "ibv_query_port(3)", ANY,
 	CHECK_EQ(ibv_query_port(ctx, (uint8_t)(d.phys_port_cnt + 1), &a), EINVAL);
 }
 
-CASE(port_follows_its_link, "ibv_query_port(3)", SOFT, "A port whose link is down says so.")
+CASE(port_follows_its_link, "ibv_query_port(3)", CONTROL, "A port whose link is down says so.")
 {
 	struct ibv_device *dev = soft("");
 	struct ibv_context *ctx = open_devx(dev);
 	struct ibv_port_attr a;
 
-	CHECK_EQ(odx_soft_port(dev, 1, 0), 0);
+	CHECK_EQ(set_port(dev, 0), 0);
 	CHECK_EQ(ibv_query_port(ctx, 1, &a), 0);
 	CHECK_EQ(a.state, IBV_PORT_DOWN);
-	CHECK_EQ(odx_soft_port(dev, 1, 1), 0);
+	CHECK_EQ(set_port(dev, 1), 0);
 	CHECK_EQ(ibv_query_port(ctx, 1, &a), 0);
 	CHECK_EQ(a.state, IBV_PORT_ACTIVE);
 }
@@ -195,14 +195,14 @@ static int dump(struct rig *r, struct ibv_mr *mr, void *to)
 	return mlx5dv_devx_obj_query(r->obj, in, sizeof(in), out, sizeof(out));
 }
 
-CASE(mr_key_is_for_commands, "ibv_reg_mr(3)", SOFT,
+CASE(mr_key_is_for_commands, "ibv_reg_mr(3)", CONTROL,
      "A command writes through the lkey of a memory region of its context, inside the region and no further.")
 {
 	struct rig r = rig_soft("");
 	uint8_t *mem = zeroed(2 * PAGE);
 	struct ibv_mr *mr = mr_of(pd_of(r.ctx), mem, PAGE, IBV_ACCESS_LOCAL_WRITE), *ro;
 
-	CHECK_EQ(odx_soft_traffic(r.dev, r.id + 1, 5, 500), 0);
+	CHECK_EQ(traffic(r.dev, r.id + 1, 5, 500), 0);
 	CHECK_EQ(dump(&r, mr, mem), 0);
 	CHECK_EQ(mem[SZ(traffic_counter) + 15] | mem[SZ(traffic_counter) + 14] << 8, 500);
 	CHECK_EQ(dump(&r, mr, mem + PAGE - 32), EREMOTEIO);
@@ -286,7 +286,7 @@ CASE(stale_pd_and_mr, "deviations 17", OURS,
 	CHECK_NULL(ibv_alloc_pd(ctx), EBADF);
 }
 
-CASE(failed_commands_leave_nothing, "devx-abi 4", SOFT,
+CASE(failed_commands_leave_nothing, "devx-abi 4", CONTROL,
      "When the device refuses, the verb fails with the errno of the status and may be repeated.")
 {
 	struct ibv_device *dev = soft("");
@@ -311,7 +311,7 @@ CASE(failed_commands_leave_nothing, "devx-abi 4", SOFT,
 	CHECK_EQ(ibv_dealloc_pd(pd), 0);
 }
 
-CASE(removed_device_is_eio, "devx-abi 4", SOFT,
+CASE(removed_device_is_eio, "devx-abi 4", CONTROL,
      "After the removal of the device, attributes and new objects give EIO; what is there can be given back.")
 {
 	struct ibv_device *dev = soft("");
@@ -324,7 +324,7 @@ CASE(removed_device_is_eio, "devx-abi 4", SOFT,
 	CHECK(pd != NULL);
 	mr = ibv_reg_mr(pd, zeroed(PAGE), PAGE, 0);
 	CHECK(mr != NULL);
-	CHECK_EQ(odx_soft_remove(dev), 0);
+	CHECK_EQ(take_away(dev), 0);
 	CHECK_EQ(ibv_query_device(ctx, &a), EIO);
 	CHECK_EQ(ibv_query_port(ctx, 1, &p), EIO);
 	CHECK_NULL(ibv_alloc_pd(ctx), EIO);
@@ -333,7 +333,7 @@ CASE(removed_device_is_eio, "devx-abi 4", SOFT,
 	CHECK_EQ(ibv_dealloc_pd(pd), 0);
 }
 
-CASE(port_events_reach_verbs, "odx_soft_port(3)", SOFT,
+CASE(port_events_reach_verbs, "odx_soft_port(3)", CONTROL,
      "A port that goes down or up is an asynchronous event of each context.")
 {
 	struct ibv_device *dev = soft("");
@@ -341,8 +341,8 @@ CASE(port_events_reach_verbs, "odx_soft_port(3)", SOFT,
 	struct ibv_async_event ev;
 
 	for (int up = 0; up < 2; up++) {
-		CHECK_EQ(odx_soft_port(dev, 1, up), 0);
-		CHECK_EQ(odx_soft_port(dev, 1, up), 0); /* it is so already */
+		CHECK_EQ(set_port(dev, up), 0);
+		CHECK_EQ(set_port(dev, up), 0); /* it is so already */
 		for (size_t i = 0; i < N_OF(ctx); i++) {
 			CHECK(ready(ctx[i]->async_fd, POLLIN, PATIENCE_MS) & POLLIN);
 			CHECK_EQ(ibv_get_async_event(ctx[i], &ev), 0);
@@ -354,13 +354,13 @@ CASE(port_events_reach_verbs, "odx_soft_port(3)", SOFT,
 	}
 }
 
-CASE(removal_is_a_fatal_event, "verified 1", SOFT, "A removal is the asynchronous event of a fatal error.")
+CASE(removal_is_a_fatal_event, "verified 1", CONTROL, "A removal is the asynchronous event of a fatal error.")
 {
 	struct ibv_device *dev = soft("");
 	struct ibv_context *ctx = open_devx(dev);
 	struct ibv_async_event ev;
 
-	CHECK_EQ(odx_soft_remove(dev), 0);
+	CHECK_EQ(take_away(dev), 0);
 	CHECK(ready(ctx->async_fd, POLLIN, PATIENCE_MS) & POLLIN);
 	CHECK_EQ(ibv_get_async_event(ctx, &ev), 0);
 	CHECK_EQ(ev.event_type, IBV_EVENT_DEVICE_FATAL);
