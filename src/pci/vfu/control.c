@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The control socket: lines in, one line back for each. Who does not read its answers is not read either. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -12,6 +13,10 @@ void vfu_control_close(struct control *c)
 	if (c->fd >= 0)
 		close(c->fd);
 	c->fd = -1;
+	c->more = false;
+	free(c->line);
+	free(c->out);
+	c->line = c->out = NULL;
 }
 
 /* False: it was closed. */
@@ -37,17 +42,23 @@ static bool flush(struct control *c)
 	return true;
 }
 
-static void answer(struct control *c, const char *text)
+/* What stands in out. */
+static void answer_built(struct control *c)
 {
-	size_t len = strnlen(text, sizeof(c->out) - 1);
+	size_t len = strnlen(c->out, CONTROL_REPLY - 1);
 
-	memmove(c->out, text, len);
 	for (size_t i = 0; i < len; i++)
 		if (c->out[i] == '\n')
 			c->out[i] = ' '; /* one line, whatever it tells */
 	c->out[len] = '\n';
 	c->out_at = 0;
 	c->out_len = len + 1;
+}
+
+static void answer(struct control *c, const char *text)
+{
+	memcpy(c->out, text, strlen(text) + 1);
+	answer_built(c);
 }
 
 void vfu_control_accept(struct vfu *v)
@@ -63,58 +74,63 @@ void vfu_control_accept(struct vfu *v)
 	}
 	while (c < v->controls + CONTROL_CLIENTS && c->fd >= 0)
 		c++;
-	if (c == v->controls + CONTROL_CLIENTS) {
+	if (c < v->controls + CONTROL_CLIENTS) {
+		c->line = malloc(CONTROL_LINE);
+		c->out = malloc(CONTROL_REPLY);
+	}
+	if (c == v->controls + CONTROL_CLIENTS || !c->line || !c->out) {
 		if (send(fd, full, sizeof(full) - 1, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
 			errno = 0; /* it finds out */
 		close(fd);
+		if (c < v->controls + CONTROL_CLIENTS)
+			vfu_control_close(c);
 		return;
 	}
 	c->fd = fd;
-	c->closing = false;
-	c->have = c->out_at = c->out_len = 0;
+	c->closing = c->more = false;
+	c->at = c->have = c->out_at = c->out_len = 0;
 }
 
-static void execute(struct vfu *v, struct control *c, size_t len)
+static void execute(struct vfu *v, struct control *c, char *text, size_t len)
 {
-	char reply[CONTROL_LINE] = "";
-
-	c->line[len] = 0;
-	if (len && c->line[len - 1] == '\r')
-		c->line[len - 1] = 0;
-	if (memchr(c->line, 0, len - (len && !c->line[len - 1]))) {
+	if (len && text[len - 1] == '\r')
+		len--;
+	text[len] = 0;
+	if (memchr(text, 0, len)) {
 		answer(c, "error: a line has no NUL in it");
 		return;
 	}
-	pci_control(v->pci, c->line, reply, sizeof(reply), vfu_now(v));
-	answer(c, reply);
+	c->out[0] = 0;
+	pci_control(v->pci, text, c->out, CONTROL_REPLY, vfu_now(v));
+	answer_built(c);
 }
 
 /* One line, if it is there; false: not. */
 static bool next_line(struct vfu *v, struct control *c)
 {
-	char *end = memchr(c->line, '\n', c->have);
-	size_t len;
+	char *text = c->line + c->at, *end = memchr(text, '\n', c->have - c->at);
 
-	if (!end) {
-		if (c->have < sizeof(c->line))
-			return false;
-		answer(c, "error: the line is too long");
-		c->closing = true; /* what follows would be read as lines of their own */
-		c->have = 0;
+	if (end) {
+		c->at += (size_t)(end - text) + 1;
+		execute(v, c, text, (size_t)(end - text));
 		return true;
 	}
-	len = (size_t)(end - c->line);
-	execute(v, c, len);
-	c->have -= len + 1;
-	memmove(c->line, end + 1, c->have);
+	c->have -= c->at;
+	memmove(c->line, text, c->have);
+	c->at = 0;
+	if (c->have < CONTROL_LINE)
+		return false;
+	answer(c, "error: the line is too long");
+	c->closing = true; /* what follows would be read as lines of their own */
+	c->have = 0;
 	return true;
 }
 
+/* After so many lines, the device and the others have their turn. */
 void vfu_control_serve(struct vfu *v, struct control *c)
 {
-	int reads = 0;
-
-	for (;;) {
+	c->more = false;
+	for (int i = 0; i < 64; i++) {
 		ssize_t n;
 
 		/* Lines that wait for an answer to be taken are looked at again when it was. */
@@ -122,9 +138,7 @@ void vfu_control_serve(struct vfu *v, struct control *c)
 			return;
 		if (next_line(v, c))
 			continue;
-		if (reads++ == 8)
-			return; /* others have their turn */
-		n = recv(c->fd, c->line + c->have, sizeof(c->line) - c->have, MSG_DONTWAIT);
+		n = recv(c->fd, c->line + c->have, CONTROL_LINE - c->have, MSG_DONTWAIT);
 		if (n < 0 && (errno == EAGAIN || errno == EINTR))
 			return;
 		if (n <= 0) {
@@ -133,4 +147,5 @@ void vfu_control_serve(struct vfu *v, struct control *c)
 		}
 		c->have += (size_t)n;
 	}
+	c->more = true;
 }

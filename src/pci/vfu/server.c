@@ -2,6 +2,7 @@
 /* The loop: clients come and go, their messages are executed, timers of the device fire, control lines are answered. */
 #include <errno.h>
 #include <fcntl.h>
+#include <jansson.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,6 +50,7 @@ struct vfu *vfu_new(const struct vfu_config *config)
 	v->config = *config;
 	v->listen_fd = v->control_fd = v->stop_fd = v->client = v->uar_fd = v->out_fd = -1;
 	v->pid = getpid();
+	json_object_seed(0); /* reads a device, which a sandbox may not let it do later */
 	v->queue_end = &v->queue;
 	vfu_irq_init(&v->irqs);
 	for (int i = 0; i < CONTROL_CLIENTS; i++)
@@ -232,6 +234,9 @@ static void wait_for_any(struct vfu *v, struct pollfd *fds, int timeout_ms)
 		wait = until <= now ? 0 : until - now < wait ? until - now : wait;
 	if (v->queue && v->out_at == v->out_len)
 		wait = 0;
+	for (int i = 0; i < CONTROL_CLIENTS; i++)
+		if (v->controls[i].more)
+			wait = 0;
 	t.tv_sec = (time_t)(wait / 1000000000);
 	t.tv_nsec = (long)(wait % 1000000000);
 	if (ppoll(fds, POLL_N, wait == UINT64_MAX ? NULL : &t, NULL) <= 0)
@@ -252,7 +257,7 @@ bool vfu_step(struct vfu *v, int timeout_ms)
 	if (fds[POLL_LISTEN].revents && idle)
 		accept_client(v);
 	for (int i = 0; i < CONTROL_CLIENTS; i++)
-		if (fds[POLL_CONTROLS + i].revents)
+		if (fds[POLL_CONTROLS + i].revents || v->controls[i].more)
 			vfu_control_serve(v, &v->controls[i]);
 	if (fds[POLL_CONTROL].revents)
 		vfu_control_accept(v);

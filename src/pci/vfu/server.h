@@ -14,7 +14,8 @@
 #define ACCEPT_PAUSE UINT64_C(100000000)
 
 #define CONTROL_CLIENTS 16
-#define CONTROL_LINE 1024
+#define CONTROL_LINE (144u << 10) /* the longest frame there is, in hexadecimal */
+#define CONTROL_REPLY (64u << 10)
 
 /* A message, received so far or completely. */
 struct message {
@@ -69,10 +70,10 @@ struct irqs {
 
 struct control {
 	int fd; /* -1: free */
-	bool closing;
-	size_t have, out_len, out_at;
-	char line[CONTROL_LINE];
-	char out[CONTROL_LINE];
+	bool closing, more; /* more: it was not looked at all that came */
+	size_t at, have;    /* in line: what was not executed yet */
+	size_t out_len, out_at;
+	char *line, *out;
 };
 
 struct vfu {
