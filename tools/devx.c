@@ -18,6 +18,7 @@ static const char help[] =
 	"       devx decode [--in | --out] [--opcode OPCODE] [--op-mod N] [--layout NAME] [--hex | --binary]\n"
 	"                   [--all] [--json] [--syndromes FILE] [FILE]\n"
 	"       devx counters [--device NAME] [--control PATH] [--in-flight N] [--top N] [--json | --watch] [FILE]\n"
+	"       devx serve --socket PATH [--spec SPEC] [--count N] [--fault RULE]... [--control PATH] [--no-mmap]\n"
 	"       devx help | --help | --version\n"
 	"\n"
 	"list      shows the RDMA devices of the kernel, and the software devices of this library.\n"
@@ -46,6 +47,13 @@ static const char help[] =
 	"  --top N         flows to show, largest first (default 10), or \"all\"\n"
 	"  --json          the result as JSON\n"
 	"  --watch         a live table in the terminal; q quits\n"
+	"serve     serves software ConnectX cards to virtual machines by vfio-user, until SIGTERM or SIGINT.\n"
+	"  --socket PATH   where clients connect; with --count, PATH.0, PATH.1, ...\n"
+	"  --spec SPEC     what cards they are, as in OPENDEVX_SOFT\n"
+	"  --count N       so many cards (default 1, at most 64)\n"
+	"  --fault RULE    a fault rule, such as \"opcode=0x93b nth=3 hang\"\n"
+	"  --control PATH  a socket that takes lines such as fault, hold, release, traffic\n"
+	"  --no-mmap       guests do not map doorbell pages, and each write to one is seen\n"
 	"\n"
 	"The environment variable OPENDEVX_SOFT says which software device there is: off, on, or a spec such as\n"
 	"\"profile=cx7,latency=20us,seed=7\". OPENDEVX_CONTROL is as --control, for the kernel's devices.\n"
@@ -71,6 +79,7 @@ static const struct {
 } commands[] = {
 	{ "list", "devx list", devx_list },       { "caps", "devx caps", devx_caps }, { "cmd", "devx cmd", devx_cmd },
 	{ "decode", "devx decode", devx_decode }, { "counters", "devx counters", devx_counters },
+	{ "serve", "devx serve", devx_serve },
 };
 
 /* A closed standard descriptor would be the next one that the library opens, and the output would go there. */

@@ -21,5 +21,6 @@ int devx_counters(int argc, char **argv);
 int devx_decode(int argc, char **argv);
 int devx_cmd(int argc, char **argv);
 int devx_caps(int argc, char **argv);
+int devx_serve(int argc, char **argv);
 
 #endif

@@ -28,9 +28,9 @@ _devx() {
 	--device) COMPREPLY=($(compgen -W "mlx5_soft0 $(ls /sys/class/infiniband 2>/dev/null)" -- "$cur")); return ;;
 	--diff) COMPREPLY=($(compgen -W "cx5 cx6dx cx7 bf3" -- "$cur")); return ;;
 	--opcode) COMPREPLY=($(compgen -W "${!_devx_in[*]}" -- "${cur^^}")); return ;;
-	--syndromes | --control) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+	--syndromes | --control | --socket) COMPREPLY=($(compgen -f -- "$cur")); return ;;
 	--layout) COMPREPLY=($(compgen -W "${!_devx_fields[*]}" -- "$cur")); return ;;
-	--op-mod | --outlen | --in-flight | --top) return ;;
+	--op-mod | --outlen | --in-flight | --top | --spec | --count | --fault) return ;;
 	esac
 	if [[ $cur == -* ]]; then
 		COMPREPLY=($(compgen -W "${_devx_options[$sub]-}" -- "$cur"))
