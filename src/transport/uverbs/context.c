@@ -13,6 +13,7 @@ struct request {
 	uint32_t n_fds;
 	uint32_t vectors;
 	int async_fd;                /* -1: this way gave none */
+	bool old;                    /* the kernel has no ioctl for it: older than 5.6 */
 	struct mlx5_ib_alloc_ucontext_resp *resp;
 };
 
@@ -74,8 +75,10 @@ static int get_context(int fd, struct request *r, bool devx)
 		r->len = lengths[i];
 		memset(r->resp, 0, sizeof(*r->resp));
 		err = context_by_ioctl(fd, r);
-		if ((err == ENOTTY || err == EPROTONOSUPPORT) && !r->n_fds)
+		if ((err == ENOTTY || err == EPROTONOSUPPORT) && !r->n_fds) {
+			r->old = true;
 			err = context_by_write(fd, r);
+		}
 	}
 	return err;
 }
@@ -108,6 +111,9 @@ static int connect_kernel(struct uverbs_context *ctx, const struct odx_open *how
 		return errno;
 	err = get_context(ibv->cmd_fd, &r, true);
 	ctx->devx = !err;
+	/* Before 4.19 the flag is EINVAL, as it is later when the firmware has no DEVX. Our choice, to tell them apart. */
+	if (err == EINVAL && r.old)
+		err = EOPNOTSUPP;
 	if (err && !how->devx)
 		err = get_context(ibv->cmd_fd, &r, false);
 	if (!err && r.async_fd < 0) {

@@ -185,6 +185,13 @@ static void kernels_before_the_ioctl_get_a_write(void **state)
 	assert_non_null(ctx);
 	assert_int_equal(fake.written[4], 8); /* words */
 	close_one(ctx);
+
+	fake.no_devx = true;
+	assert_null(open_devx(first_device()));
+	assert_int_equal(errno, EOPNOTSUPP);
+	ctx = ibv_open_device(first_device());
+	assert_non_null(ctx);
+	close_one(ctx);
 }
 
 static void firmware_without_devx(void **state)
