@@ -28,6 +28,7 @@ install_packages() {
 }
 
 # What the library and the tool need to be built.
-build_packages=(gcc libc6-dev meson ninja-build pkg-config python3 libibverbs-dev libpcap-dev libjansson-dev libncurses-dev libseccomp-dev)
+build_packages=(gcc libc6-dev meson ninja-build pkg-config python3 libibverbs-dev libpcap-dev libjansson-dev libncurses-dev libseccomp-dev
+	libarchive-dev)
 # What the tests need besides.
 test_packages=(libcmocka-dev clang libclang-rt-14-dev llvm ibverbs-providers tshark tcpdump mandoc valgrind procps git)

@@ -19,6 +19,11 @@ static const char help[] =
 	"                   [--all] [--json] [--syndromes FILE] [FILE]\n"
 	"       devx counters [--device NAME] [--control PATH] [--in-flight N] [--top N] [--json | --watch] [FILE]\n"
 	"       devx serve --socket PATH [--spec SPEC] [--count N] [--fault RULE]... [--control PATH] [--no-mmap]\n"
+	"       devx vm [--devices N] [--spec SPEC] [--fault RULE]... [--control PATH] [--server PROGRAM] [--connect SOCKET]...\n"
+	"               [--root DIR] [--share DIR]... [--kernel VERSION|PATH] [--memory SIZE] [--cpus N] [--accel tcg|kvm|auto]\n"
+	"               [--qemu PROGRAM] [--dir DIR] [--no-snapshot] [--boot-timeout SECONDS] [--log FILE] [--verbose]\n"
+	"               [--] COMMAND [ARGUMENT]...\n"
+	"       devx vm --bootstrap [--dir DIR] [--kernel VERSION] [--with rdma-core]\n"
 	"       devx help | --help | --version\n"
 	"\n"
 	"list      shows the RDMA devices of the kernel, and the software devices of this library.\n"
@@ -54,12 +59,24 @@ static const char help[] =
 	"  --fault RULE    a fault rule, such as \"opcode=0x93b nth=3 hang\"\n"
 	"  --control PATH  a socket that takes lines such as fault, hold, release, traffic\n"
 	"  --no-mmap       guests do not map doorbell pages, and each write to one is seen\n"
+	"vm        boots a machine with software ConnectX devices and the kernel's own drivers, and runs a command in it. Its root\n"
+	"          is this machine's, writable without a trace. docs/vm.md says more.\n"
+	"  --devices N     devices (default 1)\n"
+	"  --spec, --fault, --control   of the server that is started for them: devx serve\n"
+	"  --server PROGRAM, --connect SOCKET   another one, or one that runs already\n"
+	"  --root DIR      another root\n"
+	"  --share DIR     the guest writes to this folder itself\n"
+	"  --kernel WHICH  the newest one of a version such as 6.1, a kernel image, or an unpacked package\n"
+	"  --dir DIR       the private folder (default: opendevx/vm in the cache folder)\n"
+	"  --log FILE      the log of the guest's kernel\n"
+	"  --bootstrap     puts QEMU and a kernel into the private folder; with rdma-core, a root that has it\n"
 	"\n"
 	"The environment variable OPENDEVX_SOFT says which software device there is: off, on, or a spec such as\n"
 	"\"profile=cx7,latency=20us,seed=7\". OPENDEVX_CONTROL is as --control, for the kernel's devices.\n"
 	"\n"
 	"exit codes: 0 done; 1 the device, a command or the output failed; 2 wrong usage; 3 the input cannot be read;\n"
-	"            4 the capture broke off: what was read before is counted and shown\n";
+	"            4 the capture broke off: what was read before is counted and shown. devx vm: the command's own;\n"
+	"            125 the machine failed, 126 the command cannot be run, 127 there is no such command\n";
 
 void devx_error(const char *fmt, ...)
 {
@@ -80,6 +97,7 @@ static const struct {
 	{ "list", "devx list", devx_list },       { "caps", "devx caps", devx_caps }, { "cmd", "devx cmd", devx_cmd },
 	{ "decode", "devx decode", devx_decode }, { "counters", "devx counters", devx_counters },
 	{ "serve", "devx serve", devx_serve },
+	{ "vm", "devx vm", devx_vm },
 };
 
 /* A closed standard descriptor would be the next one that the library opens, and the output would go there. */

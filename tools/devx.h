@@ -22,5 +22,6 @@ int devx_decode(int argc, char **argv);
 int devx_cmd(int argc, char **argv);
 int devx_caps(int argc, char **argv);
 int devx_serve(int argc, char **argv);
+int devx_vm(int argc, char **argv);
 
 #endif

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Processes that do not outlive us, and one that does for a moment: the janitor, which removes what we could not. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../devx.h"
+#include "machine.h"
+
+#define FIRST_FD 3
+
+static void child(const struct spawn *s, pid_t parent)
+{
+	sigset_t none;
+	int high[8], null;
+
+	prctl(PR_SET_PDEATHSIG, s->death);
+	if (getppid() != parent)
+		_exit(1);
+	setpgid(0, 0); /* the terminal's Ctrl-C is for us alone */
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGPIPE, SIG_DFL);
+	null = open("/dev/null", O_RDWR);
+	for (unsigned int i = 0; i < s->n_fds; i++)
+		high[i] = fcntl(s->fds[i], F_DUPFD_CLOEXEC, 100);
+	dup2(null, STDIN_FILENO);
+	dup2(s->out >= 0 ? s->out : null, STDOUT_FILENO);
+	dup2(STDOUT_FILENO, STDERR_FILENO);
+	for (unsigned int i = 0; i < s->n_fds; i++)
+		dup2(high[i], FIRST_FD + (int)i);
+	if (s->env[0])
+		setenv(s->env[0], s->env[1], 1);
+	execvp(s->argv[0], s->argv);
+	fprintf(stderr, "%s: %s\n", s->argv[0], strerror(errno));
+	_exit(127);
+}
+
+pid_t spawn(const struct spawn *s)
+{
+	pid_t parent = getpid(), pid = fork();
+
+	if (!pid)
+		child(s, parent);
+	return pid;
+}
+
+/* A process that waits for our end, whatever that is, and removes the temporary folder. */
+int spawn_janitor(struct machine *m)
+{
+	const char *base = getenv("TMPDIR");
+	struct stat st;
+	int p[2];
+	char c;
+
+	/* A socket's path has at most 107 bytes. */
+	snprintf(m->dir, sizeof(m->dir), "%s/devx-vm.XXXXXX", base && base[0] == '/' && strlen(base) < 40 ? base : "/tmp");
+	if (pipe2(p, O_CLOEXEC) || !mkdtemp(m->dir)) {
+		m->dir[0] = 0;
+		return machine_fail(m, "cannot make a temporary folder: %s", strerror(errno));
+	}
+	m->janitor = fork();
+	if (m->janitor < 0)
+		return machine_fail(m, "cannot fork: %s", strerror(errno));
+	if (!m->janitor) {
+		setsid();
+		if (dup2(p[0], 0) >= 0) {
+			closefrom(1);
+			while (read(0, &c, 1) < 0 && errno == EINTR)
+				;
+		}
+		vm_remove_tree(m->dir);
+		if (m->o->control && !lstat(m->o->control, &st) && S_ISSOCK(st.st_mode))
+			unlink(m->o->control);
+		_exit(0);
+	}
+	close(p[0]);
+	m->janitor_pipe = p[1];
+	return 0;
+}
+
+int spawn_wait(struct machine *m, const char *const sockets[], unsigned int n)
+{
+	struct timespec begin;
+	struct stat st;
+
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	for (unsigned int i = 0; i < n;) {
+		if (!stat(sockets[i], &st) && S_ISSOCK(st.st_mode)) {
+			i++;
+			continue;
+		}
+		if (vm_ms_since(&begin) > 10000)
+			return machine_fail(m, "the device's server made no socket %s within 10 seconds", sockets[i]);
+		if (machine_pump(m, 10))
+			return -1;
+	}
+	return 0;
+}
+
+int spawn_server(struct machine *m, unsigned int n)
+{
+	const struct vm_options *o = m->o;
+	char count[16], socket[80], *argv[16 + 2 * VM_MANY];
+	unsigned int a = 0;
+	int p[2];
+	struct spawn s = { .argv = argv, .death = SIGTERM };
+
+	snprintf(count, sizeof(count), "%u", n);
+	snprintf(socket, sizeof(socket), "%s/device", m->dir);
+	argv[a++] = (char *)(o->server ? o->server : "/proc/self/exe");
+	argv[a++] = (char *)"serve";
+	argv[a++] = (char *)"--socket";
+	argv[a++] = socket;
+	argv[a++] = (char *)"--count";
+	argv[a++] = count;
+	if (o->spec) {
+		argv[a++] = (char *)"--spec";
+		argv[a++] = (char *)o->spec;
+	}
+	for (unsigned int i = 0; i < o->n_faults; i++) {
+		argv[a++] = (char *)"--fault";
+		argv[a++] = (char *)o->faults[i];
+	}
+	if (o->control) {
+		argv[a++] = (char *)"--control";
+		argv[a++] = (char *)o->control;
+	}
+	argv[a] = NULL;
+	if (pipe2(p, O_CLOEXEC))
+		return machine_fail(m, "no pipe: %s", strerror(errno));
+	s.out = p[1];
+	m->server = spawn(&s);
+	m->server_out = p[0];
+	fcntl(p[0], F_SETFL, O_NONBLOCK);
+	close(p[1]);
+	if (m->server < 0)
+		return machine_fail(m, "cannot start the device's server: %s", strerror(errno));
+	return 0;
+}
