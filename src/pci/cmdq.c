@@ -38,7 +38,7 @@ static uint64_t margin(const struct pci *p)
 
 static bool too_late(const struct pci *p, const struct slot *s, uint64_t when)
 {
-	return when - s->start > p->cfg.hca.timeout - margin(p);
+	return when > s->start && when - s->start > p->cfg.hca.timeout - margin(p);
 }
 
 static uint64_t late_time(const struct pci *p, const struct slot *s)
