@@ -4,6 +4,7 @@
  * They are set so that it loads whole, and takes no path that needs work requests to be executed: those are not.
  */
 #include "caps.h"
+#include "queues.h"
 #include "types.h"
 
 #define GEN_ALL(field, v) CAP_ALL(cmd_hca_cap, field, v)
@@ -29,6 +30,21 @@ static const struct cap_row general[] = {
 	GEN_ALL(mcam_reg, 1),
 	GEN_ALL(qcam_reg, 1),
 
+	/* What a driver needs to build work requests, which the model does not look at. */
+	GEN_ALL(max_wqe_sz_sq, 1024),
+	GEN_ALL(log_max_klm_list_size, 16),
+
+	/* Commands and profiles of commands that only a driver gives (init.c). */
+	GEN_ALL(driver_version, 1),
+	GEN_ALL(force_teardown, 1),
+
+	/* The clock counts from the function's start: its time stamps are not those of a day. */
+	GEN_ALL(sq_ts_format, 0),
+	GEN_ALL(rq_ts_format, 0),
+
+	/* A netdev that finds it encrypts by it. */
+	GEN_ALL(psp, 0),
+
 	GEN_ALL(max_num_eqs, EQN_LAST - EQN_FIRST + 1),
 	GEN_ALL(num_of_uars_per_page, 1),
 	GEN_ALL(bf, 1),
@@ -37,12 +53,20 @@ static const struct cap_row general[] = {
 
 static const struct cap_row ethernet[] = {
 	ETH_ALL(csum_cap, 1),
+	ETH_ALL(max_lso_cap, 16), /* log2; without it Linux makes no netdev (drivers/net/ethernet/mellanox/mlx5/core/dev.c) */
+	ETH_ALL(rss_ind_tbl_cap, RQT_LOG_SIZE_MAX),
 	ETH_ALL(wqe_inline_mode, 2), /* headers need not be in the work request: Linux, include/linux/mlx5/vport.h */
+	END,
+};
+
+static const struct cap_row roce[] = {
+	CAP_ALL(roce_cap, qp_ts_format, 0), /* as above */
 	END,
 };
 
 const struct cap_page cap_pages_bare[] = {
 	{ CAP_GENERAL, general },
 	{ CAP_ETHERNET, ethernet },
+	{ CAP_ROCE, roce },
 	{ 0, NULL },
 };

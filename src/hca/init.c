@@ -98,15 +98,20 @@ static enum syn enable_hca(struct hca *h, struct call *c)
 	return SYN_OK;
 }
 
+static void forget(struct hca *h)
+{
+	pages_forget(&h->init->pages);
+	caps_forget(h);
+	h->init->issi = 0;
+	h->init->state = INIT_DISABLED;
+}
+
 /* Pages that the driver did not take back are its own again, as at a reset: there is nothing left that could use them. */
 static enum syn disable_hca(struct hca *h, struct call *c)
 {
 	if (!is_this_function(c))
 		return SYN_CAP_FUNCTION;
-	pages_forget(&h->init->pages);
-	caps_forget(h);
-	h->init->issi = 0;
-	h->init->state = INIT_DISABLED;
+	forget(h);
 	return SYN_OK;
 }
 
@@ -131,6 +136,8 @@ static enum syn teardown_hca(struct hca *h, struct call *c)
 	init_objects_gone(h);
 	h->init->pages.asked = h->init->pages.told = false;
 	h->init->state = INIT_ENABLED;
+	if (profile == TEARDOWN_FORCE)
+		forget(h); /* the driver gives no command any more: a machine that goes down, or another kernel that comes */
 	return SYN_OK;
 }
 
@@ -155,12 +162,8 @@ static enum syn set_driver_version(struct hca *h, struct call *c)
 void hca_reset(struct hca *h)
 {
 	init_objects_gone(h);
-	if (!h->init)
-		return;
-	pages_forget(&h->init->pages);
-	caps_forget(h);
-	h->init->issi = 0;
-	h->init->state = INIT_DISABLED;
+	if (h->init)
+		forget(h);
 }
 
 const struct hca_op ops_init[] = {

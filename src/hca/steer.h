@@ -9,7 +9,7 @@
 
 /* Limits and features, which QUERY_HCA_CAP tells too. The numbers are the model's own. */
 #define FT_TYPES 2u           /* NIC receive and transmit */
-#define FT_LEVEL_MAX 64u
+#define FT_LEVEL_MAX 127u /* Linux 7.2 has a table of its own at level 68 */
 #define FT_LOG_SIZE_MAX 24u
 #define FTE_LOG_DESTS 5u
 #define FTE_LOG_COUNTERS 3u

@@ -10,8 +10,8 @@ static enum syn sync_steering(struct hca *h, struct call *c)
 	return SYN_OK;
 }
 
-/* crypto_type has a bit for each key purpose whose keys shall be flushed (Linux, lib/crypto.c): IPsec, AES-XTS, MACsec. */
-#define CRYPTO_TYPES (1u << 2 | 1u << 3 | 1u << 4)
+/* crypto_type has a bit for each key purpose whose keys shall be flushed (Linux, lib/crypto.c): all, IPsec, AES-XTS, MACsec. */
+#define CRYPTO_TYPES (1u << 0 | 1u << 2 | 1u << 3 | 1u << 4)
 
 static enum syn sync_crypto(struct hca *h, struct call *c)
 {

@@ -33,6 +33,15 @@ static enum syn add_place(struct hca *h, struct call *c, const struct queue_part
 	return syn;
 }
 
+/* Linux leaves it 0 where a queue of its own reads and writes no memory, as its drop RQ. Such a queue names none. */
+static enum syn pd_check(struct hca *h, struct call *c, uint32_t pd, struct ctx_links *links)
+{
+	if (pd || c->uid || !h->cfg.bare)
+		return ctx_need(h, c, OBJ_PD, pd, links);
+	links->to[links->n++] = NULL;
+	return SYN_OK;
+}
+
 enum syn wq_check(struct hca *h, struct call *c, struct prm_box *wq, const struct wq_kind *kind, struct ctx_links *links)
 {
 	const struct queue_part queue = {
@@ -55,7 +64,7 @@ enum syn wq_check(struct hca *h, struct call *c, struct prm_box *wq, const struc
 	enum syn syn = context_check(wq, kind);
 
 	if (syn == SYN_OK)
-		syn = ctx_need(h, c, OBJ_PD, (uint32_t)PRM_GET(wq, wq, pd), links);
+		syn = pd_check(h, c, (uint32_t)PRM_GET(wq, wq, pd), links);
 	if (syn == SYN_OK)
 		syn = uar_find(h, c->uid, (uint32_t)PRM_GET(wq, wq, uar_page), &links->to[links->n++]);
 	if (syn == SYN_OK)

@@ -46,6 +46,14 @@ static void order(void **state)
 	cmd_refused(d, &c, SYN_TEARDOWN);
 	tear_down(d);
 	cmd_refused(d, &pd, SYN_NOT_ENABLED);
+	/* By force it is disabled at once, and needs nothing to be used again. */
+	set_up(d);
+	SET(&c, teardown_hca_in, profile, 1);
+	cmd_ok(d, &c);
+	assert_int_equal(OUT(&c, teardown_hca_out, state), 0);
+	cmd_refused(d, &pd, SYN_NOT_ENABLED);
+	set_up(d);
+	cmd_ok(d, &pd);
 }
 
 static void issi(void **state)

@@ -272,10 +272,32 @@ static void lent(void **state)
 	create_with(&driver, &m, &m.ctx, PRM_F_rqc__cqn, b.cqn, SYN_CQ);
 }
 
+/* A driver's own queue may be in no PD; a program's may not. */
+static void without_pd(void **state)
+{
+	struct base b = bare_base(state);
+	struct prm_box wq;
+	struct make m;
+	uint32_t rqn;
+
+	make_rq(&b, &m);
+	m.ctx = PRM_SUB(&m.c.i, create_rq_in, ctx);
+	wq = PRM_SUB(&m.ctx, rqc, wq);
+	PRM_SET(&wq, wq, pd, 0);
+	PRM_SET(&wq, wq, wq_umem_valid, 0);
+	PRM_SET(&wq, wq, dbr_umem_valid, 0);
+	PRM_SET(&wq, wq, dbr_addr, PAS_DBR);
+	list_pas(&m.c, PRM_SZ(create_rq_in), 1, PAGE, PAGE);
+	cmd_refused(b.d, &m.c, SYN_PD);
+	prm_set(&m.c.i, 16, 16, 0);
+	rqn = create_ok(&b, &m);
+	destroy(b.d, PRM_OP_DESTROY_RQ, 0, rqn, SYN_OK);
+}
+
 int run_pas_tests(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, dev_setup_bare, dev_teardown)
-	const struct CMUnitTest tests[] = { TEST(pages), TEST(shown), TEST(xrc_page_size), TEST(behind_extension), TEST(lent) };
+	const struct CMUnitTest tests[] = { TEST(pages), TEST(shown), TEST(xrc_page_size), TEST(behind_extension), TEST(lent), TEST(without_pd) };
 
 	return cmocka_run_group_tests_name("pas", tests, NULL, NULL);
 }

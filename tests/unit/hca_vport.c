@@ -363,6 +363,8 @@ static void sync_crypto(void **state)
 	cmd_refused(d, &c, SYN_CRYPTO_TYPE);
 	SET(&c, sync_crypto_in, crypto_type, 1 << 1); /* TLS */
 	cmd_refused(d, &c, SYN_CRYPTO_TYPE);
+	SET(&c, sync_crypto_in, crypto_type, 1 << 0);
+	cmd_ok(d, &c);
 	SET(&c, sync_crypto_in, crypto_type, 1 << 2);
 	cmd_ok(d, &c);
 	d->h->cfg.profile = HCA_CX5;
