@@ -47,7 +47,6 @@ static const struct cap_row general[] = {
 
 	GEN_ALL(max_num_eqs, EQN_LAST - EQN_FIRST + 1),
 	GEN_ALL(num_of_uars_per_page, 1),
-	GEN_ALL(bf, 1),
 	END,
 };
 

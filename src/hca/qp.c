@@ -187,10 +187,12 @@ static enum syn find_shared(struct hca *h, struct call *c, struct prm_box *qpc, 
 
 static enum syn find_parts(struct hca *h, struct call *c, struct prm_box *qpc, struct new_qp *new)
 {
-	struct hca_obj *o = obj_find(h, OBJ_PD, (uint32_t)PRM_GET(qpc, qpc, pd), c->uid);
+	uint32_t pd = (uint32_t)PRM_GET(qpc, qpc, pd);
+	struct hca_obj *o = obj_find(h, OBJ_PD, pd, c->uid);
 	enum syn syn;
 
-	if (!o)
+	/* What changes memory keys of all PDs lies in none: so Linux has it (drivers/infiniband/hw/mlx5/qp.c). */
+	if (!o && (pd || PRM_GET(qpc, qpc, st) != ST_REG_UMR))
 		return SYN_PD;
 	new->links[new->n++] = o;
 	syn = uar_find(h, c->uid, (uint32_t)PRM_GET(qpc, qpc, uar_page), &new->links[new->n++]);

@@ -210,6 +210,17 @@ static void services(void **state)
 		assert_int_equal(PRM_GET(&qpc, qpc, state), 3);
 		assert_int_equal(PRM_GET(&qpc, qpc, st), sts[i]);
 	}
+	/* The second may lie in no PD. */
+	qp_of_st(&b, &c, 0, ST_REG_UMR);
+	qpc = PRM_SUB(&c.i, create_qp_in, qpc);
+	PRM_SET(&qpc, qpc, pd, 0);
+	cmd_ok(b.d, &c);
+	destroy(b.d, PRM_OP_DESTROY_QP, 0, (uint32_t)OUT(&c, create_qp_out, qpn), SYN_OK);
+	PRM_SET(&qpc, qpc, pd, b.pd + 99);
+	cmd_refused(b.d, &c, SYN_PD);
+	PRM_SET(&qpc, qpc, pd, 0);
+	PRM_SET(&qpc, qpc, st, ST_QP1);
+	cmd_refused(b.d, &c, SYN_PD);
 	qp_of_st(&b, &c, 0, ST_REG_UMR + 1);
 	cmd_refused(b.d, &c, SYN_QP_ST);
 	qp_of_st(&b, &c, b.uid, ST_RC);
