@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The methods and their attributes, from devx-abi 2, 3 and 6. */
+/* The methods and their attributes, from devx-abi 2, 3 and 6; those of verbs from rdma-core's kernel-headers. */
 #include "abi.h"
 
 #define M true
@@ -9,6 +9,13 @@
 const struct abi_method abi_methods[] = {
 	{ 0x0000, 3, "GET_CONTEXT",
 	  { { 0, OUT, 4, 4, O }, { 1, OUT, 8, 8, O }, { 2, IN, 4, 65535, O }, { 0x1000, IN, 8, 65535, O }, { 0x1001, OUT, 1, 65535, O } } },
+	{ 0x0000, 0, "INVOKE_WRITE",
+	  { { 0, IN, 4, 65535, O }, { 1, OUT, 4, 65535, O }, { 2, CONSTANT, 0, UINT32_MAX, M }, { 0x1000, IN, 1, 65535, O },
+	    { 0x1001, OUT, 1, 65535, O } } },
+	{ 0x0000, 1, "INFO_HANDLES", { { 0, CONSTANT, 0, UINT32_MAX, M }, { 1, OUT, 4, 4, O }, { 2, OUT, 4, 65535, M } } },
+	{ 0x0000, 2, "QUERY_PORT", { { 0, CONSTANT, 0, 255, M }, { 1, OUT, 4, 65535, M } } },
+	{ 0x0000, 4, "QUERY_CONTEXT", { { 0, OUT, 4, 4, O }, { 1, OUT, 8, 8, O }, { 0x1000, OUT, 72, 65535, M } } },
+	{ 0x0012, 0, "DMABUF_ALLOC", { { 0, FD_NEW, 0, 0, M }, { 1, IN, 8, 8, M } } },
 	{ 0x0010, 0, "ASYNC_EVENT_ALLOC", { { 0, FD_NEW, 0, 0, M } } },
 	{ 0x1000, 0x1000, "DEVX_OTHER", { { 0x1000, IN, MBOX, M }, { 0x1001, OUT, MBOX, M } } },
 	{ 0x1000, 0x1001, "DEVX_QUERY_UAR", { { 0x1000, IN, 4, 4, M }, { 0x1001, OUT, 4, 4, M } } },

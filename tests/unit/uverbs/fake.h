@@ -46,6 +46,8 @@ struct fake {
 	int open_errno;
 	bool wrong_node;               /* the node is another device's */
 	bool removed;                  /* the device: ioctls give EIO, destroys succeed */
+	bool no_uar, no_query_context, no_info_handles, no_verbs; /* it lacks these methods: EPROTONOSUPPORT */
+	uint32_t bf_reg_size, uars_per_page, supports; /* of the answer to GET_CONTEXT; supports: commands with a driver's part */
 	int vectors;
 
 	/* The next command. */
@@ -58,6 +60,8 @@ struct fake {
 	unsigned int ioctls, contexts, writes;
 	uint8_t written[64];           /* the last write() */
 	unsigned int handles, fds;     /* that are open */
+	unsigned int maps;             /* of descriptors of the kernel */
+	uint64_t map_offset;           /* the last one's */
 	uint32_t request_flags;        /* of the last context that came about */
 	size_t request_len;
 	unsigned int n_fds;
@@ -86,5 +90,10 @@ void fake_output(uint16_t id, const void *p, size_t len);
 /* The device answers the oldest asynchronous command of the descriptor with this outbox. False: there was none. */
 bool fake_answer(int fd, const void *outbox, size_t len);
 unsigned int fake_waiting(int fd);
+/* A record for the descriptor of an event channel, or of asynchronous events. err: the next read gives that, once, before. */
+void fake_record(int fd, const void *p, size_t len);
+void fake_read_error(int fd, int err);
+/* A write() of verbs after GET_CONTEXT: what it answers with, and where. */
+void fake_written_answer(const void *p, size_t len);
 
 #endif

@@ -4,5 +4,5 @@
 
 int main(void)
 {
-	return open_tests() + command_tests() + failure_tests();
+	return open_tests() + command_tests() + failure_tests() + memory_tests() + event_tests() + attribute_tests() + import_tests();
 }

@@ -7,6 +7,10 @@
 int open_tests(void);
 int command_tests(void);
 int failure_tests(void);
+int memory_tests(void);
+int event_tests(void);
+int attribute_tests(void);
+int import_tests(void);
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, fake_setup, fake_teardown)
 
