@@ -77,7 +77,8 @@ struct pci *pci_new(const struct pci_config *config, const struct pci_host *ops,
 		return NULL;
 	p->cfg = *config;
 	p->cfg.hca.bare = true;
-	p->cfg.hca.memory = MEMORY;
+	if (!p->cfg.hca.memory)
+		p->cfg.hca.memory = MEMORY;
 	p->cfg.hca.told = !config->mapped;
 	p->ops = *ops;
 	p->host = host;

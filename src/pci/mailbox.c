@@ -16,11 +16,17 @@
 
 uint8_t mailbox_xor(const uint8_t *p, size_t len)
 {
-	uint8_t x = 0;
+	uint64_t x = 0, word;
 
-	for (size_t i = 0; i < len; i++)
-		x ^= p[i];
-	return x;
+	for (; len >= sizeof(word); p += sizeof(word), len -= sizeof(word)) {
+		memcpy(&word, p, sizeof(word));
+		x ^= word;
+	}
+	while (len--)
+		x ^= *p++;
+	x ^= x >> 32;
+	x ^= x >> 16;
+	return (uint8_t)(x ^ x >> 8);
 }
 
 /* The layout leaves out the low bits, which must be zero. */
