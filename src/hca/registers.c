@@ -149,6 +149,31 @@ static enum syn read_mtutc(struct hca *h, struct prm_box *in, struct prm_box *ou
 	return SYN_OK;
 }
 
+/*
+ * How long a driver waits for what, which Linux asks for when the initialization segment has timeouts. Its own values (drivers/net/
+ * ethernet/mellanox/mlx5/core/lib/tout.c), in milliseconds: to_multiplier 0.
+ */
+static enum syn read_dtor(struct hca *h, struct prm_box *in, struct prm_box *out)
+{
+	static const struct {
+		uint32_t bit, width, ms;
+	} times[] = {
+		{ PRM_F_dtor_reg__pcie_toggle_to, 2000 }, { PRM_F_dtor_reg__health_poll_to, 2000 },
+		{ PRM_F_dtor_reg__full_crdump_to, 60000 }, { PRM_F_dtor_reg__fw_reset_to, 60000 },
+		{ PRM_F_dtor_reg__flush_on_err_to, 2000 }, { PRM_F_dtor_reg__pci_sync_update_to, 5000 },
+		{ PRM_F_dtor_reg__tear_down_to, 3000 }, { PRM_F_dtor_reg__fsm_reactivate_to, 5000 },
+		{ PRM_F_dtor_reg__reclaim_pages_to, 5000 }, { PRM_F_dtor_reg__reclaim_vfs_pages_to, 120000 },
+		{ PRM_F_dtor_reg__reset_unload_to, 300000 },
+	};
+
+	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+		struct prm_box time = prm_sub(out, times[i].bit, times[i].width);
+
+		PRM_SET(&time, default_timeout, to_value, times[i].ms);
+	}
+	return SYN_OK;
+}
+
 /* Whether keys are wrapped. The session's own key and credential stay inside. */
 static enum syn read_crypto(struct hca *h, struct prm_box *in, struct prm_box *out)
 {
@@ -165,6 +190,7 @@ const struct reg regs_device[] = {
 	{ REG_NODE_DESC, NODE_DESC_BYTES, false, false, read_node_desc, write_node_desc },
 	{ REG_HOST_ENDIANNESS, PRM_SZ(register_host_endianness), false, false, read_host_endianness, write_host_endianness },
 	{ REG_MTUTC, PRM_SZ(mtutc_reg), false, true, read_mtutc, NULL },
+	{ REG_DTOR, PRM_SZ(dtor_reg), false, false, read_dtor, NULL },
 	{ REG_CRYPTO, PRM_SZ(crypto_operational_register), false, true, read_crypto, NULL },
 	{ 0 },
 };

@@ -19,6 +19,7 @@ enum {
 	REG_MTUTC = 0x9055,
 	REG_MCAM = 0x907f,
 	REG_CRYPTO = 0xc002,
+	REG_DTOR = 0xc00e,
 };
 
 struct reg {

@@ -338,6 +338,15 @@ static void device_registers(void **state)
 	struct cmd c;
 
 	enable(d);
+	/* How long to wait, of which no time is zero: Linux believes what stands there. */
+	r = READ_REG(d, &c, REG_DTOR, dtor_reg);
+	for (unsigned int i = 0; i < prm_layout("dtor_reg")->n_fields; i++) {
+		const struct prm_field *f = &prm_layout("dtor_reg")->fields[i];
+
+		assert_in_range(prm_get(&r, f->bit, f->width), 1000, 300000);
+	}
+	REG_CMD(&c, REG_DTOR, true, dtor_reg);
+	cmd_refused(d, &c, SYN_REG_WRITE);
 	REG_CMD(&c, REG_HOST_ENDIANNESS, true, register_host_endianness);
 	r = reg_in(&c);
 	PRM_SET(&r, register_host_endianness, he, 1);
