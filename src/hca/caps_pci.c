@@ -45,6 +45,7 @@ static const struct cap_row general[] = {
 	/* A netdev that finds it encrypts by it. */
 	GEN_ALL(psp, 0),
 
+	GEN_ALL(max_qp_cnt, Q_COUNTER_LAST), /* without it Linux has no hw_counters */
 	GEN_ALL(max_num_eqs, EQN_LAST - EQN_FIRST + 1),
 	GEN_ALL(num_of_uars_per_page, 1),
 	END,

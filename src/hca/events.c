@@ -97,6 +97,7 @@ static void port_changed(struct hca *h, bool was_up)
 
 	if (port_is_up(h) == was_up)
 		return;
+	h->vport->link_downs += was_up;
 	data = event_new(&ev, EVENT_PORT_CHANGE, was_up ? PORT_DOWN : PORT_ACTIVE);
 	PRM_SET(&data, port_state_change_event, port_num, NUM_PORTS);
 	hca_raise(h, &ev, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Registers of the port: its state, MTU, speeds, lanes and counters. */
+/* Registers of the port: its state, MTU, speeds, lanes, flow control. */
 #include <string.h>
 
 #include "context.h"
@@ -78,7 +78,7 @@ static enum syn read_ptys(struct hca *h, struct prm_box *in, struct prm_box *out
 {
 	const struct speed *s = &speeds[h->cfg.profile];
 	const struct vport *v = h->vport;
-	bool up = port_is_up(h);
+	bool all = !v->legacy_admin && !v->ext_admin;
 
 	PRM_SET(out, ptys_reg, local_port, NUM_PORTS);
 	PRM_SET(out, ptys_reg, proto_mask, PRM_GET(in, ptys_reg, proto_mask));
@@ -88,15 +88,36 @@ static enum syn read_ptys(struct hca *h, struct prm_box *in, struct prm_box *out
 	PRM_SET(out, ptys_reg, an_disable_admin, v->an_disabled);
 	PRM_SET(out, ptys_reg, eth_proto_capability, s->legacy);
 	PRM_SET(out, ptys_reg, ext_eth_proto_capability, s->ext);
-	PRM_SET(out, ptys_reg, eth_proto_admin, v->legacy_off ? 0 : s->legacy);
-	PRM_SET(out, ptys_reg, ext_eth_proto_admin, v->ext_admin ? v->ext_admin : s->ext);
-	if (!up)
+	PRM_SET(out, ptys_reg, eth_proto_admin, all ? s->legacy : v->legacy_admin);
+	PRM_SET(out, ptys_reg, ext_eth_proto_admin, all ? s->ext : v->ext_admin);
+	if (!port_is_up(h))
 		return SYN_OK;
 	PRM_SET(out, ptys_reg, an_status, AN_COMPLETE);
 	PRM_SET(out, ptys_reg, eth_proto_oper, s->legacy_oper);
 	PRM_SET(out, ptys_reg, ext_eth_proto_oper, s->ext_oper);
 	PRM_SET(out, ptys_reg, lane_rate_oper, s->rate);
 	PRM_SET(out, ptys_reg, data_rate_oper, s->rate * 4 / 10);
+	return SYN_OK;
+}
+
+/*
+ * What the link may be set to: all (zero) or some of what the device can do. The wire has one speed, so that must be among them
+ * (our choice); then nothing of the link changes.
+ */
+static enum syn write_ptys(struct hca *h, struct prm_box *in)
+{
+	const struct speed *s = &speeds[h->cfg.profile];
+	uint32_t legacy = (uint32_t)PRM_GET(in, ptys_reg, eth_proto_admin), ext = (uint32_t)PRM_GET(in, ptys_reg, ext_eth_proto_admin);
+
+	if (PRM_GET(in, ptys_reg, proto_mask) != PROTO_ETHERNET)
+		return SYN_REG_PROTO;
+	if (legacy & ~s->legacy || ext & ~s->ext)
+		return SYN_REG_SPEED;
+	if ((legacy || ext) && !(legacy & s->legacy_oper) && !(ext & s->ext_oper))
+		return SYN_REG_WIRE;
+	h->vport->legacy_admin = legacy;
+	h->vport->ext_admin = ext;
+	h->vport->an_disabled = PRM_GET(in, ptys_reg, an_disable_admin);
 	return SYN_OK;
 }
 
@@ -111,38 +132,69 @@ static enum syn read_pmlp(struct hca *h, struct prm_box *in, struct prm_box *out
 	return SYN_OK;
 }
 
-/* Only the group of IEEE 802.3 counters, and of it what comes from the wire. */
-static enum syn read_ppcnt(struct hca *h, struct prm_box *in, struct prm_box *out)
+/* Flow control: masks say what of it is meant. It is kept; there is no traffic that could be paused. */
+static enum syn read_pfcc(struct hca *h, struct prm_box *in, struct prm_box *out)
 {
-	struct prm_box set = PRM_SUB(out, ppcnt_reg, counter_set);
-	const struct counter *rx = h->vport->rx;
-	uint64_t frames = 0, octets = 0;
+	struct prm_box now = prm_in(h->vport->pfcc, sizeof(h->vport->pfcc));
 
-	if (PRM_GET(in, ppcnt_reg, grp))
-		return SYN_REG_GROUP;
-	if (PRM_GET(in, ppcnt_reg, clr))
-		return SYN_REG_WRITE;
-	for (int i = 0; i < RX_KINDS; i++) {
-		frames += rx[i].packets;
-		octets += rx[i].octets;
-	}
-	PRM_SET(out, ppcnt_reg, local_port, NUM_PORTS);
-	PRM_SET(&set, eth_802_3_cntrs_grp_data_layout, a_frames_received_ok_high, frames >> 32);
-	PRM_SET(&set, eth_802_3_cntrs_grp_data_layout, a_frames_received_ok_low, frames & 0xffffffff);
-	PRM_SET(&set, eth_802_3_cntrs_grp_data_layout, a_octets_received_ok_high, octets >> 32);
-	PRM_SET(&set, eth_802_3_cntrs_grp_data_layout, a_octets_received_ok_low, octets & 0xffffffff);
-	PRM_SET(&set, eth_802_3_cntrs_grp_data_layout, a_multicast_frames_received_ok_high, rx[RX_MULTICAST].packets >> 32);
-	PRM_SET(&set, eth_802_3_cntrs_grp_data_layout, a_multicast_frames_received_ok_low, rx[RX_MULTICAST].packets & 0xffffffff);
-	PRM_SET(&set, eth_802_3_cntrs_grp_data_layout, a_broadcast_frames_received_ok_high, rx[RX_BROADCAST].packets >> 32);
-	PRM_SET(&set, eth_802_3_cntrs_grp_data_layout, a_broadcast_frames_received_ok_low, rx[RX_BROADCAST].packets & 0xffffffff);
+	prm_copy(out, 0, &now, 0, PRM_SZ(pfcc_reg) * 8);
+	PRM_SET(out, pfcc_reg, local_port, NUM_PORTS);
+	return SYN_OK;
+}
+
+static enum syn write_pfcc(struct hca *h, struct prm_box *in)
+{
+	struct prm_box now = prm_out(h->vport->pfcc, sizeof(h->vport->pfcc));
+	uint64_t tx = PRM_GET(in, pfcc_reg, prio_mask_tx), rx = PRM_GET(in, pfcc_reg, prio_mask_rx);
+
+	if (!PRM_GET(in, pfcc_reg, pptx_mask_n))
+		PRM_SET(&now, pfcc_reg, pptx, PRM_GET(in, pfcc_reg, pptx));
+	if (!PRM_GET(in, pfcc_reg, pprx_mask_n))
+		PRM_SET(&now, pfcc_reg, pprx, PRM_GET(in, pfcc_reg, pprx));
+	if (PRM_GET(in, pfcc_reg, minor_stall_mask))
+		PRM_SET(&now, pfcc_reg, device_stall_minor_watermark, PRM_GET(in, pfcc_reg, device_stall_minor_watermark));
+	if (PRM_GET(in, pfcc_reg, critical_stall_mask))
+		PRM_SET(&now, pfcc_reg, device_stall_critical_watermark, PRM_GET(in, pfcc_reg, device_stall_critical_watermark));
+	PRM_SET(&now, pfcc_reg, pfctx, (PRM_GET(in, pfcc_reg, pfctx) & tx) | (PRM_GET(&now, pfcc_reg, pfctx) & ~tx));
+	PRM_SET(&now, pfcc_reg, pfcrx, (PRM_GET(in, pfcc_reg, pfcrx) & rx) | (PRM_GET(&now, pfcc_reg, pfcrx) & ~rx));
+	return SYN_OK;
+}
+
+/* Why the link is down. Linux, drivers/net/ethernet/mellanox/mlxsw/spectrum_ethtool.c names the codes. */
+enum { PDDR_TROUBLESHOOTING = 1 };
+enum { PDDR_NO_ISSUE = 0, PDDR_CLOSED = 1, PDDR_UNPLUGGED = 1024 };
+
+static enum syn read_pddr(struct hca *h, struct prm_box *in, struct prm_box *out)
+{
+	struct prm_box page = PRM_SUB(out, pddr_reg, page_data), code = PRM_SUB(&page, pddr_troubleshooting_page, status_opcode);
+
+	if (PRM_GET(in, pddr_reg, page_select) != PDDR_TROUBLESHOOTING)
+		return SYN_REG_PAGE;
+	PRM_SET(out, pddr_reg, local_port, NUM_PORTS);
+	PRM_SET(out, pddr_reg, page_select, PDDR_TROUBLESHOOTING);
+	PRM_SET(&code, pddr_monitor_opcode, monitor_opcode,
+		h->admin_down ? PDDR_CLOSED : h->port_down ? PDDR_UNPLUGGED : PDDR_NO_ISSUE);
+	return SYN_OK;
+}
+
+/* The module has no memory to read. Linux, drivers/net/ethernet/mellanox/mlxsw/reg.h: MLXSW_REG_MCIA_STATUS_*. */
+#define MCIA_NO_EEPROM 1u
+
+static enum syn read_mcia(struct hca *h, struct prm_box *in, struct prm_box *out)
+{
+	PRM_SET(out, mcia_reg, module, PRM_GET(in, mcia_reg, module));
+	PRM_SET(out, mcia_reg, status, MCIA_NO_EEPROM);
 	return SYN_OK;
 }
 
 const struct reg regs_port[] = {
 	{ REG_PMLP, PRM_SZ(pmlp_reg), true, false, read_pmlp, NULL },
 	{ REG_PMTU, PRM_SZ(pmtu_reg), true, true, read_pmtu, write_pmtu },
-	{ REG_PTYS, PRM_SZ(ptys_reg), true, false, read_ptys, NULL },
+	{ REG_PTYS, PRM_SZ(ptys_reg), true, false, read_ptys, write_ptys },
 	{ REG_PAOS, PRM_SZ(paos_reg), true, true, read_paos, write_paos },
+	{ REG_PFCC, PRM_SZ(pfcc_reg), true, false, read_pfcc, write_pfcc },
+	{ REG_PDDR, PRM_SZ(pddr_reg), true, false, read_pddr, NULL },
+	{ REG_MCIA, PRM_SZ(mcia_reg), false, false, read_mcia, NULL },
 	{ REG_PPCNT, PRM_SZ(ppcnt_reg), true, true, read_ppcnt, NULL },
 	{ 0 },
 };

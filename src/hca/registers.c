@@ -62,6 +62,8 @@ SAME_PORT(paos_reg);
 SAME_PORT(ppcnt_reg);
 SAME_PORT(ptys_reg);
 SAME_PORT(pmlp_reg);
+SAME_PORT(pfcc_reg);
+SAME_PORT(pddr_reg);
 
 /* A mask of 128 registers from base on: register base + n is bit n, counted from the last. It says what the tables have. */
 static void put_mask(struct prm_box *b, uint16_t base)

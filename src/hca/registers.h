@@ -11,11 +11,14 @@ enum {
 	REG_PMTU = 0x5003,
 	REG_PTYS = 0x5004,
 	REG_PAOS = 0x5006,
+	REG_PFCC = 0x5007,
 	REG_PPCNT = 0x5008,
+	REG_PDDR = 0x5031,
 	REG_PCAM = 0x507f,
 	REG_QCAM = 0x4019,
 	REG_NODE_DESC = 0x6001,
 	REG_HOST_ENDIANNESS = 0x7004,
+	REG_MCIA = 0x9014,
 	REG_MTUTC = 0x9055,
 	REG_MCAM = 0x907f,
 	REG_CRYPTO = 0xc002,
@@ -29,6 +32,8 @@ struct reg {
 	enum syn (*read)(struct hca *h, struct prm_box *in, struct prm_box *out);
 	enum syn (*write)(struct hca *h, struct prm_box *in); /* NULL: it can only be read */
 };
+
+enum syn read_ppcnt(struct hca *h, struct prm_box *in, struct prm_box *out); /* port_counters.c */
 
 /* Tables of rows, ended by id 0. */
 extern const struct reg regs_port[], regs_device[];

@@ -69,8 +69,9 @@ void vport_clear(struct hca *h)
 
 	memset(v->roce, 0, sizeof(v->roce));
 	memset(v->node_desc, 0, sizeof(v->node_desc));
-	v->host_endianness = v->an_disabled = v->legacy_off = false;
-	v->ext_admin = 0;
+	v->host_endianness = v->an_disabled = false;
+	v->legacy_admin = v->ext_admin = 0;
+	memset(v->pfcc, 0, sizeof(v->pfcc));
 	h->admin_down = false;
 	start(v, &h->cfg);
 }
@@ -98,6 +99,7 @@ void vport_received(struct hca *h, const uint8_t *frame, uint32_t len, uint32_t 
 		c = &v->rx[RX_MULTICAST];
 	c->packets++;
 	c->octets += len;
+	port_counted(v, frame, len);
 	v->steering_discards += discards;
 	if (!discards)
 		return;

@@ -8,6 +8,8 @@
 #define DROPPED_HEADERS 128u /* bytes of the last packet that was dropped */
 
 #define NODE_DESC_BYTES 64u
+#define PRIORITIES 8u
+#define RX_SIZES 10u
 
 enum { RX_UNICAST, RX_MULTICAST, RX_BROADCAST, RX_KINDS };
 
@@ -22,6 +24,9 @@ struct nic_list {
 struct vport {
 	uint8_t roce[ROCE_ADDRESSES][PRM_SZ(roce_addr_layout)];
 	struct counter rx[RX_KINDS];
+	struct counter rx_prio[PRIORITIES]; /* by the outer VLAN tag; 0 without one */
+	uint64_t rx_sizes[RX_SIZES];        /* port_counters.c */
+	uint64_t link_downs;
 	uint64_t steering_discards; /* walks of packets that ended in a drop, or nowhere */
 	uint64_t down_discards;     /* packets that came while the link was down */
 	uint32_t invalid_commands;  /* with an opcode that the device has not */
@@ -32,8 +37,9 @@ struct vport {
 	uint8_t admin_state;
 	uint16_t port_mtu;
 	bool host_endianness;
-	bool an_disabled, legacy_off; /* PTYS */
-	uint32_t ext_admin;
+	bool an_disabled;  /* PTYS: the next two are zero where all that the device can do is allowed */
+	uint32_t legacy_admin, ext_admin;
+	uint8_t pfcc[PRM_SZ(pfcc_reg)];
 	uint8_t node_desc[NODE_DESC_BYTES];
 	uint32_t psp_spi;           /* the last that was given; without its highest bit, which tells the master key */
 };
@@ -60,6 +66,7 @@ void vport_received(struct hca *h, const uint8_t *frame, uint32_t len, uint32_t 
 /* The link is up when the wire is (hca_port()) and the driver has not taken the port down (events.c). */
 bool port_is_up(const struct hca *h);
 void port_admin(struct hca *h, bool up);
+void port_counted(struct vport *v, const uint8_t *frame, uint32_t len); /* port_counters.c: a frame that came */
 bool port_has_extended_speeds(const struct hca *h); /* port_regs.c */
 
 #endif

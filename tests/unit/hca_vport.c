@@ -337,7 +337,7 @@ static void registers(void **state)
 	cmd_refused(d, &c, SYN_OUT_LEN);
 	read_reg(d, &c, 0x5008, PRM_SZ(ppcnt_reg));
 	reg = prm_out(c.in + PRM_HDR_SZ, PRM_SZ(ppcnt_reg));
-	PRM_SET(&reg, ppcnt_reg, grp, 1);
+	PRM_SET(&reg, ppcnt_reg, grp, 0x13);
 	cmd_refused(d, &c, SYN_REG_GROUP);
 	PRM_SET(&reg, ppcnt_reg, grp, 0);
 	PRM_SET(&reg, ppcnt_reg, clr, 1);
