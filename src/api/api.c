@@ -4,12 +4,12 @@
 
 #include "own.h"
 
-static const struct odx_transport_ops *const transports[] = { &odx_uverbs_transport, &odx_soft_transport };
+const struct odx_transport_ops *const odx_transports[ODX_TRANSPORTS] = { &odx_uverbs_transport, &odx_soft_transport };
 
 #define FIND(owns, handle)                                                                                         \
-	for (size_t i = 0; i < sizeof(transports) / sizeof(transports[0]); i++)                                    \
-		if (transports[i]->owns(handle))                                                                   \
-			return transports[i];                                                                      \
+	for (size_t i = 0; i < ODX_TRANSPORTS; i++)                                                                \
+		if (odx_transports[i]->owns(handle))                                                               \
+			return odx_transports[i];                                                                    \
 	return NULL
 
 const struct odx_transport_ops *odx_device_owner(const struct ibv_device *dev)
@@ -22,19 +22,17 @@ const struct odx_transport_ops *odx_context_owner(const struct ibv_context *ctx)
 	FIND(owns_context, ctx);
 }
 
-const struct odx_transport_ops *odx_obj_owner(const struct mlx5dv_devx_obj *obj)
-{
-	FIND(owns_obj, obj);
-}
-
 const struct odx_transport_ops *odx_umem_owner(const struct mlx5dv_devx_umem *umem)
 {
 	FIND(owns_umem, umem);
 }
 
-const struct odx_transport_ops *odx_comp_owner(const struct mlx5dv_devx_cmd_comp *comp)
+const struct odx_transport_ops *odx_comp_by_fd(const struct mlx5dv_devx_cmd_comp *comp)
 {
-	FIND(owns_comp, comp);
+	for (size_t i = 0; i < ODX_TRANSPORTS; i++)
+		if (odx_transports[i]->owns_comp && odx_transports[i]->owns_comp(comp))
+			return odx_transports[i];
+	return NULL;
 }
 
 const struct odx_transport_ops *odx_msi_owner(const struct mlx5dv_devx_msi_vector *msi)
@@ -69,7 +67,7 @@ const struct odx_transport_ops *odx_mr_owner(const struct ibv_mr *mr)
 
 const struct odx_transport_ops *odx_transport_at(size_t i)
 {
-	return i < sizeof(transports) / sizeof(transports[0]) ? transports[i] : NULL;
+	return i < ODX_TRANSPORTS ? odx_transports[i] : NULL;
 }
 
 ODX_EXPORT const char *odx_version(void)

@@ -148,8 +148,8 @@ ODX_EXPORT void mlx5dv_devx_destroy_cmd_comp(struct mlx5dv_devx_cmd_comp *comp)
 		next(comp);
 }
 
-ODX_EXPORT int mlx5dv_devx_get_async_cmd_comp(struct mlx5dv_devx_cmd_comp *comp, struct mlx5dv_devx_async_cmd_hdr *resp,
-					      size_t len)
+/* All but kernel devices, in functions of their own: the way of those needs no register saved. */
+static __attribute__((noinline)) int get_else(struct mlx5dv_devx_cmd_comp *comp, struct mlx5dv_devx_async_cmd_hdr *resp, size_t len)
 {
 	const struct odx_transport_ops *t = comp ? odx_comp_owner(comp) : NULL;
 
@@ -157,11 +157,21 @@ ODX_EXPORT int mlx5dv_devx_get_async_cmd_comp(struct mlx5dv_devx_cmd_comp *comp,
 		return result(resp ? t->comp_get(comp, resp, len) : EINVAL);
 	if (!comp)
 		return result(EINVAL);
+	if (resp && !odx_next_mlx5("mlx5dv_devx_get_async_cmd_comp", "MLX5_1.9") && uverbs_is_fd(comp->fd, "[devx_async_cmd]"))
+		return uverbs_comp_get(comp, resp, len); /* a struct of the program's own, with a duplicate in it */
 	NEXT(mlx5dv_devx_get_async_cmd_comp, "MLX5_1.9", EINVAL, comp, resp, len);
 }
 
-ODX_EXPORT int mlx5dv_devx_obj_query_async(struct mlx5dv_devx_obj *obj, const void *in, size_t inlen, size_t outlen,
-					   uint64_t wr_id, struct mlx5dv_devx_cmd_comp *comp)
+ODX_EXPORT int mlx5dv_devx_get_async_cmd_comp(struct mlx5dv_devx_cmd_comp *comp, struct mlx5dv_devx_async_cmd_hdr *resp,
+					      size_t len)
+{
+	if (slab_owns_aligned(&uverbs_comps, comp, ODX_UVERBS_COMP) && resp)
+		return uverbs_comp_get(comp, resp, len);
+	return get_else(comp, resp, len);
+}
+
+static __attribute__((noinline)) int query_async_else(struct mlx5dv_devx_obj *obj, const void *in, size_t inlen, size_t outlen,
+						      uint64_t wr_id, struct mlx5dv_devx_cmd_comp *comp)
 {
 	const struct odx_transport_ops *t = odx_obj_owner(obj);
 
@@ -170,4 +180,12 @@ ODX_EXPORT int mlx5dv_devx_obj_query_async(struct mlx5dv_devx_obj *obj, const vo
 	if (!obj || !comp)
 		return result(EINVAL);
 	NEXT(mlx5dv_devx_obj_query_async, "MLX5_1.9", EINVAL, obj, in, inlen, outlen, wr_id, comp);
+}
+
+ODX_EXPORT int mlx5dv_devx_obj_query_async(struct mlx5dv_devx_obj *obj, const void *in, size_t inlen, size_t outlen,
+					   uint64_t wr_id, struct mlx5dv_devx_cmd_comp *comp)
+{
+	if (slab_owns_aligned(&uverbs_objs, obj, ODX_UVERBS_OBJ) && comp)
+		return uverbs_obj_query_async(obj, in, inlen, outlen, wr_id, comp);
+	return query_async_else(obj, in, inlen, outlen, wr_id, comp);
 }

@@ -68,6 +68,9 @@ ODX_EXPORT ssize_t mlx5dv_devx_get_event(struct mlx5dv_devx_event_channel *event
 	const struct odx_transport_ops *t = event_channel ? odx_channel_owner(event_channel) : NULL;
 	ssize_t n;
 
+	if (event_channel && !t && event_data && !odx_next_mlx5("mlx5dv_devx_get_event", "MLX5_1.11") &&
+	    uverbs_is_fd(event_channel->fd, "[devx_async_event]"))
+		t = &odx_uverbs_transport; /* a struct of the program's own, with a duplicate in it */
 	if (!event_channel || (t && !event_data))
 		return minus_one(EINVAL);
 	if (t) {

@@ -78,13 +78,6 @@ void slab_free(struct slab *s, void *p)
 	pthread_mutex_unlock(&s->lock);
 }
 
-bool slab_owns(const struct slab *s, const void *p)
-{
-	uintptr_t base = (uintptr_t)__atomic_load_n(&s->base, __ATOMIC_ACQUIRE), at = (uintptr_t)p - base;
-
-	return base && (uintptr_t)p >= base && at < __atomic_load_n(&s->used, __ATOMIC_ACQUIRE) && at % s->stride == 0;
-}
-
 uint64_t slab_place(const struct slab *s, const void *p)
 {
 	return (uint64_t)((const char *)p - s->base) / s->stride;

@@ -30,8 +30,23 @@ struct slab {
  */
 void *slab_alloc(struct slab *s);
 void slab_free(struct slab *s, void *p);
-/* For any pointer: was it handed out by this slab, now or once? */
-bool slab_owns(const struct slab *s, const void *p);
+/* For any pointer: was it handed out by this slab, now or once? On the way of each command. */
+static inline bool slab_owns(const struct slab *s, const void *p)
+{
+	/* Before there is a base nothing is used; below the base, the difference is larger than any size. */
+	uintptr_t at = (uintptr_t)p - (uintptr_t)__atomic_load_n(&s->base, __ATOMIC_ACQUIRE);
+
+	return at < __atomic_load_n(&s->used, __ATOMIC_ACQUIRE) && at % s->stride == 0;
+}
+
+/* The same where the stride is a power of two that the compiler knows. */
+static inline bool slab_owns_aligned(const struct slab *s, const void *p, size_t stride)
+{
+	uintptr_t at = (uintptr_t)p - (uintptr_t)__atomic_load_n(&s->base, __ATOMIC_ACQUIRE);
+
+	return at < __atomic_load_n(&s->used, __ATOMIC_ACQUIRE) && !(at & (stride - 1));
+}
+
 /* Handles by number: of one that was handed out; and back, NULL when no handle has that number yet. */
 uint64_t slab_place(const struct slab *s, const void *p);
 void *slab_at(const struct slab *s, uint64_t place);

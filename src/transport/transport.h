@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "slab.h"
+
 #define ODX_EXPORT __attribute__((visibility("default")))
 
 /* The objects that the API sees begin as libmlx5's do: with their context. */
@@ -66,9 +68,10 @@ struct odx_transport_ops {
 
 	/* Ownership, for any pointer at all; true for stale ones too. */
 	bool (*owns_context)(const struct ibv_context *ctx);
-	bool (*owns_obj)(const struct mlx5dv_devx_obj *obj);
+	const struct slab *objs; /* where objects come from: whose one is, is asked with each command */
 	bool (*owns_umem)(const struct mlx5dv_devx_umem *umem);
-	bool (*owns_comp)(const struct mlx5dv_devx_cmd_comp *comp);
+	const struct slab *comps;
+	bool (*owns_comp)(const struct mlx5dv_devx_cmd_comp *comp); /* of none of the slabs: by its fd; NULL: none is */
 	bool (*owns_uar)(const struct mlx5dv_devx_uar *uar);
 	bool (*owns_pd)(const struct ibv_pd *pd);
 	bool (*owns_mr)(const struct ibv_mr *mr);
@@ -134,5 +137,18 @@ struct odx_transport_ops {
 };
 
 extern const struct odx_transport_ops odx_soft_transport, odx_uverbs_transport;
+
+/*
+ * What a program of a kernel device does for each command goes past the table: whose the handle is, and on, with the registers as
+ * they came. Both functions leave errno set when they fail.
+ */
+#define ODX_UVERBS_OBJ 128 /* bytes of a handle */
+#define ODX_UVERBS_COMP 32
+extern struct slab uverbs_objs, uverbs_comps;
+int uverbs_obj_query_async(struct mlx5dv_devx_obj *obj, const void *in, size_t inlen, size_t outlen, uint64_t wr_id,
+			   struct mlx5dv_devx_cmd_comp *comp);
+int uverbs_comp_get(struct mlx5dv_devx_cmd_comp *comp, struct mlx5dv_devx_async_cmd_hdr *resp, size_t len);
+/* The descriptor is one of the kernel's: "[devx_async_cmd]" or "[devx_async_event]". */
+bool uverbs_is_fd(int fd, const char *kind);
 
 #endif

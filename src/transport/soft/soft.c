@@ -6,11 +6,6 @@ static bool owns_context(const struct ibv_context *ctx)
 	return slab_owns(&soft_contexts, (const void *)((uintptr_t)ctx - offsetof(struct soft_context, verbs.context)));
 }
 
-static bool owns_obj(const struct mlx5dv_devx_obj *obj)
-{
-	return slab_owns(&soft_objs, obj);
-}
-
 static bool owns_umem(const struct mlx5dv_devx_umem *umem)
 {
 	return slab_owns(&soft_umems, umem);
@@ -24,8 +19,9 @@ const struct odx_transport_ops odx_soft_transport = {
 	.device_guid = soft_device_guid,
 	.open = soft_open,
 	.owns_context = owns_context,
-	.owns_obj = owns_obj,
+	.objs = &soft_objs,
 	.owns_umem = owns_umem,
+	.comps = &soft_comps,
 	.owns_comp = soft_owns_comp,
 	.owns_uar = soft_owns_uar,
 	.owns_pd = soft_owns_pd,

@@ -14,7 +14,6 @@
 #include <rdma/rdma_user_ioctl_cmds.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/ioctl.h>
 
 /* Younger than the headers of Debian 12: include/uapi/rdma/ib_user_ioctl_cmds.h of Linux 6.15. */
 #define ATTR_GET_CONTEXT_FD_ARR 2
@@ -90,6 +89,12 @@ static inline struct ib_uverbs_attr uverbs_optional(struct ib_uverbs_attr a)
 	return a;
 }
 
+/*
+ * The system call itself: 0 or an errno value. Not the C library's function, which takes its arguments from a list and puts what
+ * fails into errno: this is on the way of each command.
+ */
+int uverbs_syscall(int fd, struct uverbs_hdr *hdr);
+
 /* 0 or an errno value. The attributes behind hdr have been written; n of them count. */
 static inline int uverbs_ioctl(int fd, uint16_t object, uint16_t method, struct uverbs_hdr *hdr, unsigned int n)
 {
@@ -97,7 +102,7 @@ static inline int uverbs_ioctl(int fd, uint16_t object, uint16_t method, struct 
 		.length = (uint16_t)(sizeof(*hdr) + n * sizeof(struct ib_uverbs_attr)), .object_id = object,
 		.method_id = method, .num_attrs = (uint16_t)n, .driver_id = RDMA_DRIVER_MLX5,
 	};
-	return ioctl(fd, RDMA_VERBS_IOCTL, hdr) ? errno : 0;
+	return uverbs_syscall(fd, hdr);
 }
 
 #endif

@@ -3,12 +3,18 @@
 #include "prm.h"
 #include "uverbs.h"
 
-bool uverbs_id_inside(const void *in, size_t inlen)
+bool uverbs_id_inside(struct uverbs_obj *obj, const void *in, size_t inlen)
 {
 	const uint8_t *p = in;
 	const struct prm_command *c = prm_command((uint16_t)(p[0] << 8 | p[1]));
+	size_t need = c ? (c->id_bit + c->id_width + 7u) / 8 : 0;
+	uint16_t opcode;
 
-	return !c || (size_t)(c->id_bit + c->id_width) <= inlen * 8;
+	if (inlen < need)
+		return false;
+	memcpy(&opcode, in, sizeof(opcode));
+	__atomic_store_n(&obj->seen, (uint64_t)need << 16 | opcode, __ATOMIC_RELAXED);
+	return true;
 }
 
 struct mlx5dv_devx_obj *uverbs_obj_create(struct ibv_context *ibv, const void *in, size_t inlen, void *out, size_t outlen)
@@ -55,7 +61,7 @@ static int command_on(struct mlx5dv_devx_obj *obj, uint16_t method, const void *
 		err = uverbs_check_box(in, inlen);
 	if (!err)
 		err = uverbs_check_box(out, outlen);
-	if (!err && !uverbs_id_inside(in, inlen))
+	if (!err && !uverbs_id_seen((struct uverbs_obj *)obj, in, inlen) && !uverbs_id_inside((struct uverbs_obj *)obj, in, inlen))
 		err = EINVAL;
 	if (err)
 		return err;

@@ -6,11 +6,6 @@ static bool owns_context(const struct ibv_context *ctx)
 	return slab_owns(&uverbs_contexts, uverbs_ctx(ctx));
 }
 
-static bool owns_obj(const struct mlx5dv_devx_obj *obj)
-{
-	return slab_owns(&uverbs_objs, obj);
-}
-
 static bool owns_umem(const struct mlx5dv_devx_umem *umem)
 {
 	return slab_owns(&uverbs_umems, umem);
@@ -25,9 +20,9 @@ const struct odx_transport_ops odx_uverbs_transport = {
 	.open = uverbs_open,
 	.import = uverbs_import,
 	.owns_context = owns_context,
-	.owns_obj = owns_obj,
+	.objs = &uverbs_objs,
 	.owns_umem = owns_umem,
-	.owns_comp = uverbs_owns_comp,
+	.comps = &uverbs_comps,
 	.owns_uar = uverbs_owns_uar,
 	.owns_pd = uverbs_owns_pd,
 	.owns_mr = uverbs_owns_mr,

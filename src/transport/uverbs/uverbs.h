@@ -77,9 +77,11 @@ struct uverbs_obj {
 	struct mlx5dv_devx_obj pub;  /* context NULL: dead */
 	uint32_t handle;             /* the kernel's */
 	uint32_t opcode;             /* that created it, and the type of a general object above */
+	uint64_t seen;               /* by uverbs_id_inside(): the last opcode, and above it how long its inbox must be */
 	struct uverbs_child child;
 	void *slab_link;
-};
+} __attribute__((aligned(ODX_UVERBS_OBJ)));
+_Static_assert(sizeof(struct uverbs_obj) == ODX_UVERBS_OBJ, "one handle");
 
 struct uverbs_umem {
 	struct odx_umem pub;         /* context NULL: dead */
@@ -105,7 +107,8 @@ struct uverbs_comp {
 	struct mlx5dv_devx_cmd_comp pub;
 	atomic_int live;
 	void *slab_link;
-};
+} __attribute__((aligned(ODX_UVERBS_COMP)));
+_Static_assert(sizeof(struct uverbs_comp) == ODX_UVERBS_COMP, "one handle");
 
 struct uverbs_channel {
 	struct mlx5dv_devx_event_channel pub;
@@ -139,7 +142,7 @@ int uverbs_open_node(const struct uverbs_device *dev);
 
 /* --- device.c */
 extern pthread_mutex_t uverbs_registry, uverbs_lists;
-extern struct slab uverbs_devices, uverbs_contexts, uverbs_objs, uverbs_umems, uverbs_comps, uverbs_channels, uverbs_uars,
+extern struct slab uverbs_devices, uverbs_contexts, uverbs_umems, uverbs_channels, uverbs_uars,
 	uverbs_pds, uverbs_mrs;
 int uverbs_list(struct ibv_device **out, int max, const struct odx_shown *shown);
 bool uverbs_owns_device(const struct ibv_device *dev);
@@ -188,8 +191,18 @@ struct mlx5dv_devx_obj *uverbs_obj_create(struct ibv_context *ctx, const void *i
 int uverbs_obj_query(struct mlx5dv_devx_obj *obj, const void *in, size_t inlen, void *out, size_t outlen);
 int uverbs_obj_modify(struct mlx5dv_devx_obj *obj, const void *in, size_t inlen, void *out, size_t outlen);
 int uverbs_obj_destroy(struct mlx5dv_devx_obj *obj);
-/* The inbox holds the id of the object that its opcode names, as far as the opcode is known. */
-bool uverbs_id_inside(const void *in, size_t inlen);
+/* The inbox holds the id that its opcode wants there, as far as the opcode is known. obj remembers the opcode of the last one. */
+bool uverbs_id_inside(struct uverbs_obj *obj, const void *in, size_t inlen);
+
+/* It is like that one, and so it does. */
+static inline bool uverbs_id_seen(const struct uverbs_obj *obj, const void *in, size_t inlen)
+{
+	uint64_t seen = __atomic_load_n(&obj->seen, __ATOMIC_RELAXED);
+	uint16_t opcode; /* as it lies there */
+
+	memcpy(&opcode, in, sizeof(opcode));
+	return opcode == (uint16_t)seen && inlen >= seen >> 16;
+}
 
 /* The context of a live handle; NULL + *err: ENOENT (dead) or EBADF (its context is closed). */
 static inline struct ibv_context *uverbs_obj_context(const struct mlx5dv_devx_obj *obj, int *err)
@@ -201,12 +214,8 @@ static inline struct ibv_context *uverbs_obj_context(const struct mlx5dv_devx_ob
 }
 
 /* --- comp.c */
-bool uverbs_owns_comp(const struct mlx5dv_devx_cmd_comp *comp);
 struct mlx5dv_devx_cmd_comp *uverbs_comp_create(struct ibv_context *ctx);
 void uverbs_comp_destroy(struct mlx5dv_devx_cmd_comp *comp);
-int uverbs_obj_query_async(struct mlx5dv_devx_obj *obj, const void *in, size_t inlen, size_t outlen, uint64_t wr_id,
-			   struct mlx5dv_devx_cmd_comp *comp);
-int uverbs_comp_get(struct mlx5dv_devx_cmd_comp *comp, struct mlx5dv_devx_async_cmd_hdr *resp, size_t len);
 
 /* --- umem.c */
 static inline struct ibv_context *uverbs_umem_context(const struct uverbs_umem *u, int *err)

@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 #include <sys/eventfd.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -20,7 +19,6 @@ static int n_files;
 
 /* --- the wrapped functions --- */
 
-int __real_ioctl(int fd, unsigned long request, ...);
 int __real_fstat64(int fd, struct stat64 *st);
 ssize_t __real_read(int fd, void *p, size_t n);
 void *__real_malloc(size_t n);
@@ -30,7 +28,7 @@ int __real_mprotect(void *at, size_t len, int prot);
 int __real_fcntl64(int fd, int cmd, ...);
 void *__real_mmap64(void *at, size_t len, int prot, int flags, int fd, off_t offset);
 int __real_munmap(void *at, size_t len);
-int __wrap_ioctl(int fd, unsigned long request, ...);
+int __wrap_uverbs_syscall(int fd, void *frame);
 int __wrap_open64(const char *path, int flags, ...);
 int __wrap_fstat64(int fd, struct stat64 *st);
 int __wrap_close(int fd);
@@ -474,25 +472,18 @@ static int execute(int fd)
 	return err;
 }
 
-int __wrap_ioctl(int fd, unsigned long request, ...)
+int __wrap_uverbs_syscall(int fd, void *frame)
 {
-	va_list ap;
 	int err;
 
 	if (fails(ENOMEM))
-		return -1;
-	va_start(ap, request);
-	fake_current = va_arg(ap, struct frame *);
-	va_end(ap);
+		return errno;
 	if (!fd_of(fd) || fake_fds[fd].kind != FD_NODE)
-		return __real_ioctl(fd, request, fake_current);
-	assert_int_equal(request, 0xc0181b01);
+		return __real_fcntl64(fd, F_GETFD) < 0 ? EBADF : ENOTTY;
+	fake_current = frame;
 	err = execute(fd);
 	fake_current = NULL;
-	if (!err)
-		return 0;
-	errno = err;
-	return -1;
+	return err;
 }
 
 bool fake_answer(int fd, const void *outbox, size_t len)
