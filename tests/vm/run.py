@@ -3,16 +3,26 @@
 """run.py BUILD OUT FOLDER [PART...]: the VM suite (README.md), or some of its parts. BUILD has the programs, OUT gets the logs and
    results.tap, FOLDER is that of `devx vm --bootstrap`."""
 import os
+import re
 import shutil
+import subprocess
 import sys
 import time
 
-from suite import Guest, Server, Suite
+import compare
+from suite import Guest, Server, Suite, tail
 
 PROFILES = ("cx5", "cx6dx", "cx7", "bf3")
 KERNELS = {"6.1": 2, "6.12": 2}  # of Debian's stable releases: with so many devices; the newest has one of each profile
 BUILT = ("tools/devx", "tests/conformance/devx-conformance", "tests/abi/devx-conformance-rdma", "bench/bench-uverbs",
-         "bench/bench-uverbs-rdma", "bench/bench-steps", "src/api/libopendevx.so.0")
+         "bench/bench-uverbs-rdma", "bench/bench-steps", "tests/vm/hung", "tests/vm/hung-rdma", "src/api/libopendevx.so.0")
+RDMA_TESTS = "/usr/share/doc/rdma-core/tests"
+RDMA_MODULES = ("test_mlx5_devx", "test_mlx5_devx_async_events", "test_mlx5_uar", "test_mlx5_var", "test_mlx5_pp", "test_mlx5_query_port",
+                "test_mlx5_huge_page", "test_device", "test_pd", "test_mr", "test_cq", "test_mlx5_cq", "test_qp", "test_addr",
+                "test_parent_domain")
+TIMEOUT = "timeout=3s"   # of the guest's commands, where one is to hang
+BENCH_TRIES = 3          # a ratio far off is measured again
+RATIO_FAR, RATIO_GOAL, STEPS_GOAL = 1.10, 1.03, 0.80
 
 
 def stage(s):
@@ -26,6 +36,15 @@ def stage(s):
 
 def script(s, name, *words):
     return [os.path.join(s.stage, "guest", name), *map(str, words)]
+
+
+def result(s, name):
+    """A file that a guest wrote."""
+    path = os.path.join(s.out, name)
+    if os.path.exists(path):
+        with open(path, encoding="utf-8", errors="replace") as f:
+            return f.read()
+    return ""
 
 
 def old_kernels(s):
@@ -45,13 +64,109 @@ def new_kernel(s):
         s.case(f"{name}: the server of {profile} ends cleanly", server.end())
 
 
-PARTS = {"old-kernels": old_kernels, "new-kernel": new_kernel}
+def served(s, name, command, limit, *options):
+    """A guest on a device whose control lines the guest's programs write to their standard output (relay.py)."""
+    server = Server(s, name, *options)
+    g = Guest(s, name, command, limit, root=s.root, options=("--connect", server.socket), answer=server.say)
+    s.case(f"{name}: the server ends cleanly", server.end(), tail(os.path.join(s.out, name + ".server")))
+    return g
+
+
+def quiet(s, name, g):
+    """The last line of the guest's script is about its kernel's log."""
+    text = result(s, name + ".dmesg")
+    s.case(f"{name}: nothing broken in the kernel's log", g.code == 0 and text == "", text + "\n" + tail(g.log))
+
+
+def conformance(s):
+    name = "conformance"
+    soft = os.path.join(s.out, name + ".soft.tap")
+    with open(soft, "w", encoding="utf-8") as f:
+        subprocess.run([os.path.join(s.stage, "devx-conformance"), "--soft", "on"], stdout=f, stderr=subprocess.DEVNULL, timeout=300, check=False,
+                       env=dict(os.environ, LD_LIBRARY_PATH=s.stage))
+    g = served(s, name, script(s, "conformance.sh", s.out), 900)
+    runs = [compare.Verdicts(os.path.join(s.out, f"{name}.{side}.tap")) for side in ("soft", "ours", "rdma")]
+    s.case(f"{name}: ours comes to its end", runs[1].ended, tail(g.log))
+    s.case(f"{name}: rdma-core's comes to its end", runs[2].ended, tail(g.log))
+    counts = compare.compare(s.case, *runs, compare.Known(os.path.join(s.top, "tests/vm/differences.tsv")))
+    print(f"   {counts['same']} cases come out the same, {counts['known']} differ for a known reason, {counts['neither']} need what no kernel has")
+    quiet(s, name, g)
+
+
+def table(path):
+    """Test to (result, reason)."""
+    with open(path, encoding="utf-8") as f:
+        lines = [line.rstrip("\n").split("\t") for line in f if not line.startswith("#")]
+    return {test: (verdict, why) for test, verdict, why in lines}
+
+
+def rdma_core(s):
+    """The table only grows: what passed passes, and what passes now is entered."""
+    name = "rdma-core"
+    g = Guest(s, name, script(s, "rdma_tests.sh", s.out, RDMA_TESTS, *RDMA_MODULES), 600, root=s.root)
+    text = result(s, name + ".results")
+    now = {f[0]: (f[1], f[2]) for f in (line.split("\t") for line in text.splitlines()) if len(f) == 3}
+    was = table(os.path.join(s.top, "docs/rdma-core-tests.tsv"))
+    s.case(f"{name}: the tests come to their end", text.endswith("END\n"), text[-500:] + tail(g.log))
+    for test in sorted(set(now) | set(was)):
+        a, b = was.get(test, ("not entered", "")), now.get(test, ("missing", ""))
+        s.case(f"{name}: {test}", a[0] == b[0], f"docs/rdma-core-tests.tsv has: {a[0]}, {a[1]}\nnow: {b[0]}, {b[1]}",
+               skip=f"{a[0]}: {a[1]}" if a[0] != "passed" and a[0] == b[0] else "")
+    totals = {v: sum(r[0] == v for r in now.values()) for v in ("passed", "failed", "skipped")}
+    print(f"   rdma-core's tests: {totals}")
+    quiet(s, name, g)
+
+
+def expected_hung(s):
+    """The rows of the table in docs/hung.md: what is seen, with rdma-core's, with ours."""
+    with open(os.path.join(s.top, "docs/hung.md"), encoding="utf-8") as f:
+        rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in f if line.startswith("| ")]
+    return {row[0]: row[1:3] for row in rows[1:] if len(row) >= 3}
+
+
+def hung(s):
+    rows = expected_hung(s)
+    for side, column in (("rdma", 0), ("ours", 1)):
+        name = "hung-" + side
+        g = served(s, name, script(s, "hung.sh", s.out, side), 240, "--spec", TIMEOUT)
+        seen = dict(line.split("\t", 1) for line in result(s, name + ".seen").splitlines() if "\t" in line)
+        s.case(f"{name}: comes to its end", result(s, name + ".seen").endswith("END\n"), tail(g.log))
+        for what in {**rows, **seen}:
+            wanted = rows.get(what, ["not in docs/hung.md"] * 2)[column]
+            s.case(f"{name}: {what}", seen.get(what) in re.split(r" or ", wanted), f"seen: {seen.get(what)}\ndocs/hung.md has: {wanted}")
+        quiet(s, name, g)
+
+
+def bench(s):
+    """Measured again where a ratio is far off: the machine may have had other work."""
+    best = {}
+    for attempt in range(BENCH_TRIES):
+        name = f"bench-{attempt}"
+        g = Guest(s, name, script(s, "bench.sh", s.stage), 400, root=s.root)
+        rows = [line.split("\t") for line in g.out.splitlines()]
+        for what, ratio, *rest in (row for row in rows if len(row) == 6):
+            if what not in best or float(ratio) < best[what][0]:
+                best[what] = (float(ratio), rest)
+        if len(best) == 5 and all(r <= RATIO_GOAL for what, (r, _) in best.items() if what != "instructions"):
+            break
+    for what in ("sync query", "round trip", "16 in flight", "31 in flight"):
+        ratio, rest = best.get(what, (9.0, ["", "", "", ""]))
+        goal = "" if ratio <= RATIO_GOAL else f", misses the goal of {RATIO_GOAL}"
+        print(f"   {what}: ours : rdma-core's {ratio:.3f} ({rest[0]} to {rest[1]}), {rest[2]} and {rest[3]} ns{goal}")
+        s.case(f"bench: {what}", ratio <= RATIO_FAR, f"ratio {ratio} after {BENCH_TRIES} runs")
+    ratio, rest = best.get("instructions", (9.0, ["", "", "", ""]))
+    print(f"   instructions: {ratio:.3f}: submit {rest[0]} and get {rest[1]} of ours, {rest[2]} and {rest[3]} of rdma-core's")
+    s.case("bench: instructions of a submit and a get", ratio <= STEPS_GOAL, f"ratio {ratio}, more than {STEPS_GOAL}")
+
+
+PARTS = {"old-kernels": old_kernels, "new-kernel": new_kernel, "conformance": conformance, "rdma-core": rdma_core, "hung": hung,
+         "bench": bench}
 
 
 def main():
     build, out, folder = map(os.path.abspath, sys.argv[1:4])
     s = Suite(os.path.abspath(os.path.join(os.path.dirname(__file__), "../..")), build, out, folder)
-    s.root = os.environ.get("OPENDEVX_VM_ROOT") or os.path.join(folder, "root")
+    s.root = os.path.join(folder, "root")
     wanted = sys.argv[4:] or list(PARTS)
     unknown = [part for part in wanted if part not in PARTS]
     if unknown:

@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 
 CASE = re.compile(r"^(not )?ok \d+ - (.*?)( # SKIP .*)?$")
@@ -73,21 +74,24 @@ def tail(path, lines=LOG_END):
 
 
 class Guest:
-    """One boot: the command's output and exit code. kernel: a version for devx vm; root: "" for this machine's own tree."""
+    """One boot: the command's output and exit code. kernel: a version for devx vm; root: "" for this machine's own tree. answer:
+       the command's output is lines, each of which gets one for its input."""
 
-    def __init__(self, suite, name, command, timeout, kernel="", root="", options=(), talk=None):
+    def __init__(self, suite, name, command, timeout, kernel="", root="", options=(), answer=None):
         self.log = os.path.join(suite.out, name + ".log")
         self.started = time.monotonic()
         line = [suite.devx, "vm", "--dir", suite.folder, "--share", suite.out, "--log", self.log, *options]
         line += ["--kernel", kernel] if kernel else []
         line += ["--root", root] if root else []
-        self.p = subprocess.Popen([*line, "--", *command], stdin=subprocess.PIPE if talk else subprocess.DEVNULL,
+        self.p = subprocess.Popen([*line, "--", *command], stdin=subprocess.PIPE if answer else subprocess.DEVNULL,
                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace", start_new_session=True)
-        try:
-            self.out, self.err = talk(self.p, timeout) if talk else self.p.communicate(timeout=timeout)
-        except subprocess.TimeoutExpired:
-            self.end()
-            self.out, self.err = self.p.communicate()
+        limit = threading.Timer(timeout, self.end)
+        limit.start()
+        self.out = self.pass_on(answer) if answer else ""
+        out, self.err = self.p.communicate()
+        self.out += out
+        limit.cancel()
+        if time.monotonic() - self.started >= timeout:
             self.err += f"\nno end after {timeout} s"
         self.code = self.p.returncode
         self.seconds = time.monotonic() - self.started
@@ -96,6 +100,18 @@ class Guest:
         with open(self.log, "a", encoding="utf-8", errors="replace") as f:
             f.write(f"\n-- stderr of devx vm\n{self.err}\n-- exit code {self.code}, {self.seconds:.1f} s\n")
         print(f"   {name}: {self.seconds:.0f} s", flush=True)
+
+    def pass_on(self, answer):
+        said = []
+        for line in self.p.stdout:
+            reply = answer(line)
+            said.append(f"{line.rstrip()} -> {reply}\n")
+            try:
+                self.p.stdin.write(reply + "\n")
+                self.p.stdin.flush()
+            except BrokenPipeError:
+                break
+        return "".join(said)
 
     def end(self):
         for how in (signal.SIGTERM, signal.SIGKILL):
@@ -130,6 +146,7 @@ class Server:
         if not self.connection:
             s = socket.socket(socket.AF_UNIX)
             s.connect(self.control)
+            s.settimeout(30)
             self.connection = s.makefile("rw", encoding="utf-8")
         self.connection.write(line.rstrip("\n") + "\n")
         self.connection.flush()
