@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # ./test.sh        installs what is missing, builds with gcc and clang, runs every test, plain and under the sanitizers
-# ./test.sh fuzz [SECONDS]   each fuzz target for 60 s (or SECONDS)
+# ./test.sh vm [PART...]     real Linux kernels with their drivers on software devices (tests/vm), all of it or parts
+# ./test.sh all    both of these
+# ./test.sh fuzz [SECONDS | -runs N] [TARGET...]   each fuzz target for 60 s (or SECONDS), or N times
 # ./test.sh bench  the benchmark
 # Last line: N passed, N failed. Logs stay in build-test/*/meson-logs.
 set -uo pipefail
@@ -53,6 +55,30 @@ suite() {
 	fi
 }
 
+# Real kernels: the build of gcc, and a folder with QEMU, kernels and a root from Debian's archive, which is made once.
+vm_suite() {
+	local out=build-test/vm devx=build-test/gcc/tools/devx log kernel ok bad
+	suite gcc gcc "--buildtype=debugoptimized" --build-only
+	mkdir -p "$out"
+	log=$out/bootstrap.log
+	echo "== vm: bootstrap"
+	for kernel in "" 6.1 6.12; do
+		# shellcheck disable=SC2086
+		if ! "$devx" vm --dir "$here/$out/machine" --bootstrap --with rdma-core ${kernel:+--kernel $kernel} >"$log" 2>&1; then
+			tail -n 40 "$log"
+			one_more "vm: bootstrap $kernel" 1
+			return
+		fi
+	done
+	one_more "vm: bootstrap" 0
+	rm -f "$out/results.tap"
+	tests/vm/run.py build-test/gcc "$out" "$out/machine" "$@"
+	ok=$(grep -c '^ok .*' "$out/results.tap") bad=$(grep -c '^not ok ' "$out/results.tap")
+	ok=$((ok - $(grep -c '^ok .* # SKIP ' "$out/results.tap")))
+	grep -q '^1\.\.' "$out/results.tap" || one_more "vm: the suite comes to its end" 1
+	passed=$((passed + ok)) failed=$((failed + bad))
+}
+
 finish() {
 	echo "$passed passed, $failed failed"
 	[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
@@ -60,7 +86,13 @@ finish() {
 }
 
 case ${1-} in
-"") ;;
+"" | all) ;;
+vm)
+	install_packages "${build_packages[@]}" "${test_packages[@]}" || { one_more "install" 1; finish; }
+	shift
+	vm_suite "$@"
+	finish
+	;;
 fuzz)
 	install_packages "${build_packages[@]}" "${test_packages[@]}" || exit 1
 	shift
@@ -73,7 +105,7 @@ bench)
 	exec bench/run.sh
 	;;
 *)
-	echo "usage: ./test.sh [fuzz [SECONDS] | bench]" >&2
+	echo "usage: ./test.sh [all | vm [PART...] | fuzz [SECONDS | -runs N] [TARGET...] | bench]" >&2
 	exit 2
 	;;
 esac
@@ -95,4 +127,5 @@ suite valgrind gcc "" --suite unit --suite conformance --timeout-multiplier 5 \
 suite clang clang "--buildtype=debug" $threads --suite matrix
 suite asan gcc "$sanitizer -Db_sanitize=address,undefined"
 TORTURE_COMMANDS=300000 suite tsan gcc "$sanitizer -Db_sanitize=thread" $threads
+[ "${1-}" = all ] && vm_suite
 finish

@@ -11,7 +11,8 @@ import time
 
 CASE = re.compile(r"^(not )?ok \d+ - (.*?)( # SKIP .*)?$")
 PLAN = re.compile(r"^1\.\.(\d+)")
-LOG_END = 30  # lines of a log that a failure shows
+LOG_END = 30      # lines of a log that a failure shows
+BOOT_LIMIT = 240  # seconds: a machine with other work boots slowly
 
 
 class Suite:
@@ -80,7 +81,8 @@ class Guest:
     def __init__(self, suite, name, command, timeout, kernel="", root="", options=(), answer=None):
         self.log = os.path.join(suite.out, name + ".log")
         self.started = time.monotonic()
-        line = [suite.devx, "vm", "--dir", suite.folder, "--share", suite.out, "--log", self.log, *options]
+        line = [suite.devx, "vm", "--dir", suite.folder, "--share", suite.out, "--log", self.log,
+                "--boot-timeout", str(BOOT_LIMIT), *options]
         line += ["--kernel", kernel] if kernel else []
         line += ["--root", root] if root else []
         self.p = subprocess.Popen([*line, "--", *command], stdin=subprocess.PIPE if answer else subprocess.DEVNULL,

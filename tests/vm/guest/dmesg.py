@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Says what in the kernel's log (stdin) should not be there: dmesg.py ALLOWED, a file of regular expressions, one a line, each
+"""Says what in the kernel's log (stdin) should not be there: dmesg.py ALLOWED..., files of regular expressions, one a line, each
    with its reason after two blanks and a #. Of mlx5 nothing may fail; of the rest of the kernel nothing may be broken."""
 import re
 import sys
@@ -22,7 +22,7 @@ def allowed(path):
 
 
 def main():
-    fine = list(allowed(sys.argv[1]))
+    fine = [expression for path in sys.argv[1:] for expression in allowed(path)]
     bad = [line for line in sys.stdin.read().splitlines()
            if (BROKEN.search(line) or MLX5.search(line) and FAILED.search(line)) and not any(f.search(line) for f in fine)]
     print("\n".join(bad))
