@@ -8,6 +8,31 @@
 #include "devx.h"
 #include "opendev.h"
 
+/* What mlx5dv_open_device(3) says of each errno of a kernel device, as far as there is something to be done about it. */
+static void say_why(const struct ibv_device *dev, const char *name, int err)
+{
+	static const struct {
+		int err;
+		const char *why;
+	} all[] = {
+		{ ENOENT, "it has no node there: is ib_uverbs loaded, and does the container have the node?" },
+		{ EACCES, "this user may not read and write it" },
+		{ EPERM, "it is of another network namespace, or kept from this container" },
+		{ ENODEV, "that is another device's node" },
+		{ ENXIO, "no driver is behind it" },
+		{ EINVAL, "the driver or the firmware has no DEVX" },
+		{ EOPNOTSUPP, "the kernel has no DEVX: it came with Linux 4.19" },
+		{ EIO, "the device was removed" },
+	};
+
+	for (size_t i = 0; dev->dev_name[0] && i < sizeof(all) / sizeof(all[0]); i++)
+		if (all[i].err == err) {
+			devx_error("cannot open %s (/dev/infiniband/%s): %s: %s", name, dev->dev_name, strerror(err), all[i].why);
+			return;
+		}
+	devx_error("cannot open %s: %s", name, strerror(err));
+}
+
 struct ibv_context *opendev_context(struct ibv_device *dev, const char *name)
 {
 	struct mlx5dv_context_attr attr = { .flags = MLX5DV_CONTEXT_FLAGS_DEVX };
@@ -20,7 +45,7 @@ struct ibv_context *opendev_context(struct ibv_device *dev, const char *name)
 	}
 	ctx = mlx5dv_open_device(dev, &attr);
 	if (!ctx)
-		devx_error("cannot open %s: %s", name, strerror(errno));
+		say_why(dev, name, errno);
 	return ctx;
 }
 

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "devx.h"
+#include "opendev.h"
 #include "prm.h"
 #include "session.h"
 
@@ -76,15 +77,14 @@ static bool find_device(struct session *s, struct ibv_device **list, int n, cons
 	if (wanted)
 		devx_error("no mlx5 device is called \"%s\"; devx list shows them", wanted);
 	else
-		devx_error("no software device; see OPENDEVX_SOFT in devx(1) (it may be \"off\", or not parse)");
+		devx_error("no software device; see OPENDEVX_SOFT in devx(1) (it may be \"off\", or not parse), and --control for "
+			   "a device of devx serve");
 	return false;
 }
 
 static bool open_device(struct session *s, const char *wanted, const char **control, const char *env)
 {
-	struct mlx5dv_context_attr attr = { .flags = MLX5DV_CONTEXT_FLAGS_DEVX };
 	struct ibv_device **list;
-	bool found;
 	int n = 0;
 
 	errno = 0;
@@ -93,16 +93,8 @@ static bool open_device(struct session *s, const char *wanted, const char **cont
 		devx_error("cannot list the devices: %s", strerror(errno));
 		return false;
 	}
-	found = find_device(s, list, n, wanted, control, env);
-	if (found && strstr(s->spec, "clock=manual")) {
-		devx_error("%s has clock=manual: its commands would wait for ever, because devx does not move its time", s->name);
-		found = false;
-	}
-	if (found) {
-		s->ctx = mlx5dv_open_device(s->dev, &attr);
-		if (!s->ctx)
-			devx_error("cannot open %s: %s", s->name, strerror(errno));
-	}
+	if (find_device(s, list, n, wanted, control, env))
+		s->ctx = opendev_context(s->dev, s->name);
 	ibv_free_device_list(list);
 	return s->ctx != NULL;
 }
