@@ -31,4 +31,4 @@ install_packages() {
 build_packages=(gcc libc6-dev meson ninja-build pkg-config python3 libibverbs-dev libpcap-dev libjansson-dev libncurses-dev libseccomp-dev
 	libarchive-dev)
 # What the tests need besides.
-test_packages=(libcmocka-dev clang libclang-rt-14-dev llvm ibverbs-providers tshark tcpdump mandoc valgrind procps git)
+test_packages=(libcmocka-dev xz-utils clang libclang-rt-14-dev llvm ibverbs-providers tshark tcpdump mandoc valgrind procps git)

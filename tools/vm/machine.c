@@ -279,7 +279,7 @@ int machine_until(struct machine *m, const bool *flag, long ms, const char *what
 	while (!*flag) {
 		left = ms - vm_ms_since(&begin);
 		if (left <= 0)
-			return machine_fail(m, "%s did not come within %ld seconds", what, (ms + 999) / 1000);
+			return machine_fail(m, "%s did not come in time (--boot-timeout %u)", what, m->o->boot_timeout);
 		if (machine_pump(m, left))
 			return -1;
 	}

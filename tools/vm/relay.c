@@ -39,12 +39,13 @@ void relay_stop(struct machine *m)
 
 void relay_job(const struct machine *m, void (*item)(void *arg, char what, const char *value), void *arg)
 {
-	struct winsize size = { .ws_row = 24, .ws_col = 80 };
+	struct winsize size;
 	char text[32];
 
 	if (!m->relay.tty)
 		return;
-	ioctl(STDIN_FILENO, TIOCGWINSZ, &size);
+	if (ioctl(STDIN_FILENO, TIOCGWINSZ, &size) || !size.ws_row || !size.ws_col) /* some terminals do not know */
+		size = (struct winsize){ .ws_row = 24, .ws_col = 80 };
 	snprintf(text, sizeof(text), "%u %u", size.ws_row, size.ws_col);
 	item(arg, JOB_TTY, text);
 	if (!isatty(STDERR_FILENO))

@@ -24,6 +24,7 @@ struct guest {
 	struct wire_in in;
 	struct wire_out out;
 	struct job job;
+	char probe[256]; /* what the kernel says of a device that its driver did not take */
 };
 
 /* What went wrong goes to the host, which ends the machine. */
