@@ -32,7 +32,7 @@ struct relay {
 
 struct machine {
 	const struct vm_options *o;
-	struct timespec begin;
+	struct timespec begin, boot; /* of all; of this try */
 	enum vm_accel accel;
 	pid_t qemu, server, janitor;
 	int janitor_pipe;

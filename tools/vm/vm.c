@@ -25,7 +25,7 @@ struct plan {
 
 static long left(const struct machine *m)
 {
-	long ms = (long)m->o->boot_timeout * 1000 - vm_ms_since(&m->begin);
+	long ms = (long)m->o->boot_timeout * 1000 - vm_ms_since(&m->boot);
 
 	return ms > 0 ? ms : 0;
 }
@@ -36,6 +36,7 @@ static void again(struct machine *m, const char *why)
 	machine_note(m, "%s: %s", why, m->failed);
 	machine_end(m);
 	m->failed[0] = 0;
+	clock_gettime(CLOCK_MONOTONIC, &m->boot);
 }
 
 /* From the snapshot, if there is one. 1: there is none that can be used. */
@@ -103,6 +104,7 @@ static int run(struct machine *m, struct plan *p)
 {
 	const struct vm_options *o = m->o;
 
+	clock_gettime(CLOCK_MONOTONIC, &m->boot);
 	if (o->devices && !o->n_connects && spawn_server(m, o->devices))
 		return -1;
 	if (get_guest(m, p) || spawn_wait(m, p->sockets, o->devices) || machine_plug(m, p->sockets, o->devices))
