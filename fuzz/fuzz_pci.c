@@ -20,7 +20,7 @@
 #define N_BOXES 64u
 #define BLOCK_STEP 1024u
 #define TIMEOUT UINT64_C(1000000)
-#define STEPS_MAX 60
+#define STEPS_MAX 32
 #define IDS 32u
 #define BOX_MAX 16384u
 
@@ -383,7 +383,6 @@ static struct pci *function_of(struct world *w, unsigned int which)
 	static struct pci *functions[32];
 	static uint8_t *uars;
 	struct pci_config config = { .mapped = which & 16 };
-	char reply[64];
 
 	if (!uars)
 		uars = calloc(1, PCI_UAR_SIZE);
@@ -400,8 +399,6 @@ static struct pci *function_of(struct world *w, unsigned int which)
 	FUZZ_CHECK(functions[which]);
 	functions[which]->host = w;
 	functions[which]->rng = functions[which]->order = 0;
-	pci_control(functions[which], "fault clear", reply, sizeof(reply), 0);
-	pci_reset(functions[which], 0);
 	return functions[which];
 }
 
@@ -409,6 +406,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct world *w;
 	uint8_t *mem = w ? w->mem : malloc(MEM_SIZE);
+	char reply[64];
 	uint8_t b;
 
 	if (!w)
@@ -427,5 +425,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (int i = 0; i < STEPS_MAX && w->left; i++)
 		step(w);
 	pass(w, UINT64_C(1) << 40);
+	FUZZ_CHECK(pci_control(w->p, "fault clear", reply, sizeof(reply), w->now));
+	pci_reset(w->p, 0); /* as new, for the next input; and nothing of this one is left in memory */
 	return 0;
 }

@@ -206,11 +206,14 @@ void eqs_event(struct hca *h, const struct hca_event *ev, uint16_t uid)
 /* The driver's queue that hears of these events, with an id of at least from; NULL: there is none. */
 static struct hca_obj *driver_eq(struct hca *h, uint8_t type, uint32_t from)
 {
-	for (uint32_t id = from; h->tables[OBJ_EQ].count && id <= EQN_LAST; id++) {
+	uint32_t left = h->tables[OBJ_EQ].count; /* it is on the way of each command: no further than the last queue */
+
+	for (uint32_t id = EQN_FIRST; left && id <= EQN_LAST; id++) {
 		struct hca_obj *obj = obj_in_entry(obj_peek(h, OBJ_EQ, id));
 
-		if (obj && !obj->uid && ((struct eq *)obj)->events[type / 64] >> type % 64 & 1)
+		if (obj && id >= from && !obj->uid && ((struct eq *)obj)->events[type / 64] >> type % 64 & 1)
 			return obj;
+		left -= obj != NULL;
 	}
 	return NULL;
 }
