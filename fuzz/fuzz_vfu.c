@@ -34,7 +34,8 @@ struct reader {
 static struct {
 	struct vfu *v;
 	int fds[F_N];
-	uint8_t *guest; /* of both files, one behind the other */
+	uint8_t *guest; /* the sealed file */
+	bool dirty;     /* somebody may have written there */
 	uint64_t now;
 	int first_free;
 } world;
@@ -47,6 +48,8 @@ struct client {
 	unsigned int asked, answered;
 	bool framed; /* all that was sent so far were whole messages */
 	uint8_t buf[1 << 16];
+	uint8_t out[1 << 15]; /* not sent yet */
+	size_t out_len;
 	size_t have, skip; /* skip: of a message that is too long for buf */
 	uint16_t dma_id; /* of the server's last command */
 	uint64_t dma_address;
@@ -162,10 +165,10 @@ static void check_messages(struct client *c)
 	memmove(c->buf, p, c->have);
 }
 
-/* What the server says; true: something. */
+/* What the server says; true: so much that it may have waited to say more. */
 static bool hear(struct client *c)
 {
-	bool heard = false;
+	size_t heard = 0;
 	char control[CMSG_SPACE(VFU_FDS_MAX * sizeof(int))] __attribute__((aligned(8)));
 
 	for (;;) {
@@ -182,48 +185,68 @@ static bool hear(struct client *c)
 			close(fd);
 		}
 		if (n <= 0)
-			return heard;
-		heard = true;
+			return heard > 1 << 15;
+		heard += (size_t)n;
 		c->have += (size_t)n;
 		check_messages(c);
 	}
 }
 
+static void flush(struct client *c)
+{
+	if (c->out_len && send(c->fd, c->out, c->out_len, MSG_DONTWAIT | MSG_NOSIGNAL) != (ssize_t)c->out_len)
+		c->framed = false; /* it hung up, or does not read */
+	c->out_len = 0;
+}
+
 /* The server, until it waits. */
 static void work(struct client *c)
 {
+	flush(c);
 	do
 		FUZZ_CHECK(vfu_step(world.v, 0));
 	while (hear(c));
-	FUZZ_CHECK(vfu_step(world.v, 0)); /* what it did not read while we did not */
-	hear(c);
 	if (c->framed && vfu_attached(world.v))
 		FUZZ_CHECK(c->answered == c->asked);
 }
 
-static void send_message(struct client *c, struct vfu_header *h, const uint8_t *payload, size_t len, uint8_t fd_word)
+static void send_bytes(struct client *c, const void *p, size_t len)
 {
-	struct iovec iov[] = { { h, sizeof(*h) }, { (void *)payload, len } };
+	if (c->out_len + len > sizeof(c->out))
+		flush(c);
+	memcpy(c->out + c->out_len, p, len);
+	c->out_len += len;
+}
+
+static void send_fds(struct client *c, struct iovec *iov, uint8_t fd_word)
+{
 	union {
 		struct cmsghdr head;
 		char bytes[CMSG_SPACE(20 * sizeof(int))];
 	} control;
-	struct msghdr mh = { .msg_iov = iov, .msg_iovlen = len ? 2 : 1 };
-	unsigned int n_fds = fd_word < 128 ? 0 : fd_word < 200 ? 1 : fd_word < 254 ? 1 + fd_word % 4 : 18;
+	struct msghdr mh = { .msg_iov = iov, .msg_iovlen = iov[1].iov_len ? 2 : 1, .msg_control = &control };
+	unsigned int n_fds = fd_word < 200 ? 1 : fd_word < 254 ? 1 + fd_word % 4 : 18;
 	int fds[20];
 
-	if (n_fds) {
-		memset(&control, 0, sizeof(control));
-		for (unsigned int i = 0; i < n_fds; i++)
-			fds[i] = world.fds[(fd_word + i) % F_N];
-		mh.msg_control = &control;
-		mh.msg_controllen = CMSG_SPACE(n_fds * sizeof(int));
-		control.head = (struct cmsghdr){ .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(n_fds * sizeof(int)) };
-		memcpy(CMSG_DATA(&control.head), fds, n_fds * sizeof(int));
-	}
-	if (sendmsg(c->fd, &mh, MSG_DONTWAIT | MSG_NOSIGNAL) != (ssize_t)(sizeof(*h) + len)) {
-		c->framed = false; /* it hung up, or does not read */
-		return;
+	world.dirty = true;
+	memset(&control, 0, sizeof(control));
+	for (unsigned int i = 0; i < n_fds; i++)
+		fds[i] = world.fds[(fd_word + i) % F_N];
+	mh.msg_controllen = CMSG_SPACE(n_fds * sizeof(int));
+	control.head = (struct cmsghdr){ .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(n_fds * sizeof(int)) };
+	memcpy(CMSG_DATA(&control.head), fds, n_fds * sizeof(int));
+	flush(c);
+	if (sendmsg(c->fd, &mh, MSG_DONTWAIT | MSG_NOSIGNAL) != (ssize_t)(iov[0].iov_len + iov[1].iov_len))
+		c->framed = false;
+}
+
+static void send_message(struct client *c, struct vfu_header *h, const uint8_t *payload, size_t len, uint8_t fd_word)
+{
+	if (fd_word >= 128) {
+		send_fds(c, (struct iovec[]){ { h, sizeof(*h) }, { (void *)payload, len } }, fd_word);
+	} else {
+		send_bytes(c, h, sizeof(*h));
+		send_bytes(c, payload, len);
 	}
 	if ((h->flags & VFU_TYPE) == VFU_COMMAND && !(h->flags & VFU_NO_REPLY)) {
 		c->awaited_id[c->asked % AWAITED] = h->id;
@@ -350,8 +373,7 @@ static void raw(struct client *c)
 	for (size_t i = 0; i < len; i++)
 		m[i] = (uint8_t)take(c, 1);
 	c->framed = false;
-	if (send(c->fd, m, len, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
-		return;
+	send_bytes(c, m, len);
 }
 
 static void dial(struct client *c)
@@ -363,11 +385,12 @@ static void dial(struct client *c)
 	c->fd = pair[1];
 	c->framed = true;
 	c->asked = c->answered = 0;
-	c->have = c->skip = 0;
+	c->have = c->skip = c->out_len = 0;
 }
 
 static void hang_up(struct client *c)
 {
+	flush(c);
 	close(c->fd);
 	for (int i = 0; i < 100 && vfu_attached(world.v); i++)
 		vfu_step(world.v, 0);
@@ -410,9 +433,11 @@ static void step(struct client *c)
 	} else if (b < 200) {
 		size_t at = take(c, 2) % (GUEST - 16);
 
+		world.dirty = true;
 		for (int i = 0; i < 16; i++)
 			world.guest[at + (size_t)i] = (uint8_t)take(c, 1);
 	} else if (b < 206) {
+		world.dirty = true;
 		FUZZ_CHECK(!ftruncate(world.fds[F_PLAIN], (off_t)(take(c, 1) % 17 * PAGE)));
 	} else if (b < 220) {
 		world.now += take(c, 3);
@@ -431,8 +456,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!world.v)
 		make_world();
-	memset(world.guest, 0, GUEST);
-	FUZZ_CHECK(!ftruncate(world.fds[F_PLAIN], 0) && !ftruncate(world.fds[F_PLAIN], (off_t)GUEST));
+	if (world.dirty) {
+		memset(world.guest, 0, GUEST);
+		FUZZ_CHECK(!ftruncate(world.fds[F_PLAIN], 0) && !ftruncate(world.fds[F_PLAIN], (off_t)GUEST));
+		world.dirty = false;
+	}
 	world.now = 1;
 	c.in = (struct reader){ data, size };
 	c.id = c.dma_id = 0;
