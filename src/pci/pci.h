@@ -30,7 +30,7 @@ struct pci_host {
 	bool (*read)(void *host, uint64_t addr, void *dst, size_t len);
 	bool (*write)(void *host, uint64_t addr, const void *src, size_t len);
 	void (*msix)(void *host, uint32_t vector);
-	/* None of these calls the function back. */
+	/* None of these calls the function back, but that pci_read() may be called while read() or write() waits. */
 };
 
 struct pci_config {

@@ -382,7 +382,7 @@ static void silence(void **state)
 	peer_close(p);
 }
 
-/* Commands between a question and its answer wait their turn, in order. */
+/* Commands between a question and its answer: writes are answered at once, and executed in their turn. */
 static void bell_reads(struct pci *fn)
 {
 	fn->bar[0x40] = dma_read(0, fn->bar + 0x80, 4);
@@ -395,6 +395,13 @@ static void put_write(uint64_t offset, char byte)
 	memcpy(m, &(struct vfu_region_access){ .offset = offset, .count = 1 }, 16);
 	m[16] = (uint8_t)byte;
 	put(p, VFU_REGION_WRITE, 0, m, sizeof(m));
+}
+
+static void heard(unsigned int command, uint32_t flags)
+{
+	assert_true(got(p));
+	assert_int_equal(p->h.command, command);
+	assert_int_equal(p->h.flags, flags);
 }
 
 static void commands_meanwhile(void **state)
@@ -416,21 +423,89 @@ static void commands_meanwhile(void **state)
 	run(p);
 	assert_int_equal(p->fn->bar[0x40], 1);
 	assert_memory_equal(p->fn->bar + 0x80, "zycd", 4);
-	for (int i = 0; i < 3; i++)
-		assert_true(got(p)); /* of the doorbell; two of the server's own */
-	assert_true(got(p));
-	assert_int_equal(p->h.command, VFU_DMA_MAP);
-	assert_int_equal(p->h.flags, VFU_REPLY);
-	assert_true(got(p));
-	assert_int_equal(p->h.command, VFU_REGION_WRITE);
-	assert_true(got(p));
-	assert_int_equal(p->h.command, VFU_DMA_UNMAP);
-	assert_true(got(p));
+	heard(VFU_REGION_WRITE, VFU_REPLY);
+	heard(VFU_DMA_WRITE, VFU_COMMAND);
+	heard(VFU_DMA_MAP, VFU_REPLY);
+	heard(VFU_REGION_WRITE, VFU_REPLY);
+	heard(VFU_DMA_READ, VFU_COMMAND);
+	heard(VFU_REGION_WRITE, VFU_REPLY);
+	heard(VFU_DMA_UNMAP, VFU_REPLY);
 	assert_false(got(p));
 	assert_false(dma_read(0, p->data, 1));
 	assert_true(dma_read(PAGE, p->data, 1));
 	peer_close(p);
 	close(fd);
+}
+
+/*
+ * A client that answers one thing at a time, and waits for a read itself, is helped: at once when nothing came before the read,
+ * and before what did when it does not answer.
+ */
+static void reads_meanwhile(void **state)
+{
+	struct vfu_region_access a = { .offset = 0x90, .count = 1 };
+
+	peer_open(p, NULL);
+	assert_int_equal(map(p, 0, PAGE, RW, -1, 0), 0);
+	p->fn->bell = bell_reads;
+	p->fn->bar[0x90] = 'o';
+	put_write(FAKE_DOORBELL, 1);
+	put(p, VFU_REGION_READ, 0, &a, sizeof(a));
+	reply_write(1, 16);
+	put_write(0x90, 'n');
+	put(p, VFU_REGION_READ, 0, &a, sizeof(a));
+	put(p, VFU_RESET, 0, NULL, 0);
+	run(p);
+	assert_int_equal(p->fn->bar[0x40], 0);
+	heard(VFU_REGION_WRITE, VFU_REPLY);
+	heard(VFU_DMA_WRITE, VFU_COMMAND);
+	heard(VFU_REGION_READ, VFU_REPLY);
+	assert_int_equal(p->data[16], 'o');
+	heard(VFU_DMA_READ, VFU_COMMAND);
+	heard(VFU_REGION_WRITE, VFU_REPLY);
+	heard(VFU_REGION_READ, VFU_REPLY);
+	assert_int_equal(p->data[16], 'o');
+	heard(VFU_RESET, VFU_REPLY);
+	assert_false(got(p));
+	assert_int_equal(p->fn->bar[0x90], 'n');
+	assert_int_equal(p->fn->resets, 1);
+	/* What is wrong is refused as ever. */
+	reply(2, VFU_DMA_READ, VFU_ERROR, NULL, 0);
+	run(p);
+	put_write(FAKE_DOORBELL, 1);
+	put_write(PCI_BAR0_SIZE, 1);
+	put(p, VFU_WRITE_MULTI, 0, NULL, 0);
+	put(p, 99, 0, NULL, 0);
+	reply_read(3, 0, "abcd", false);
+	run(p);
+	heard(VFU_REGION_WRITE, VFU_REPLY);
+	heard(VFU_DMA_READ, VFU_COMMAND);
+	heard(VFU_REGION_WRITE, VFU_REPLY | VFU_ERROR);
+	heard(VFU_WRITE_MULTI, VFU_REPLY | VFU_ERROR);
+	heard(99, VFU_REPLY | VFU_ERROR);
+	assert_int_equal(p->fn->bar[0x40], 1);
+	peer_close(p);
+}
+
+/* Windows that go while their memory is asked for; the rest of the access is refused. */
+static void unmapped_meanwhile(void **state)
+{
+	struct vfu_dma_unmap un = { .argsz = sizeof(un), .address = PAGE, .size = PAGE };
+	char buf[2 * 4096];
+
+	peer_open(p, NULL);
+	assert_int_equal(map(p, 0, PAGE, RW, -1, 0), 0);
+	assert_int_equal(map(p, PAGE, PAGE, RW, -1, 0), 0);
+	reply_write(1, 16);
+	put(p, VFU_DMA_UNMAP, 0, &un, sizeof(un));
+	reply_read(2, 4092, "abcd", false);
+	assert_false(dma_read(4092, buf, 8));
+	assert_memory_equal(buf, "abcd", 4);
+	heard(VFU_DMA_WRITE, VFU_COMMAND);
+	heard(VFU_DMA_READ, VFU_COMMAND);
+	heard(VFU_DMA_UNMAP, VFU_REPLY);
+	assert_false(got(p));
+	peer_close(p);
 }
 
 /* A bounded number of them, of bytes and of descriptors. */
@@ -506,7 +581,8 @@ const struct CMUnitTest vfu_dma_tests[] = {
 	cmocka_unit_test(read_and_write), cmocka_unit_test(rights), cmocka_unit_test(refused), cmocka_unit_test(unmapping),
 	cmocka_unit_test(neighbours), cmocka_unit_test(cut_file), cmocka_unit_test(many_windows), cmocka_unit_test(by_message),
 	cmocka_unit_test(short_layout), cmocka_unit_test(wrong_answers), cmocka_unit_test(silence),
-	cmocka_unit_test(commands_meanwhile), cmocka_unit_test(too_much_meanwhile), cmocka_unit_test(hang_up_meanwhile),
+	cmocka_unit_test(commands_meanwhile), cmocka_unit_test(reads_meanwhile), cmocka_unit_test(unmapped_meanwhile),
+	cmocka_unit_test(too_much_meanwhile), cmocka_unit_test(hang_up_meanwhile),
 	cmocka_unit_test(pieces),
 };
 const size_t vfu_n_dma_tests = sizeof(vfu_dma_tests) / sizeof(vfu_dma_tests[0]);

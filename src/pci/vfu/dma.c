@@ -221,29 +221,29 @@ static bool copy_to(struct vfu *v, const struct window *w, uint64_t at, const vo
 	return true;
 }
 
-/*
- * Windows cannot change meanwhile: commands that come while a message is waited for are queued. Only a hang-up takes them all, and
- * that too waits until the device is done.
- */
+/* Of what is allowed, the part in one window; a copy of it, because windows may come and go while a message is waited for. */
+static struct window first_part(const struct dma *dma, uint64_t address, size_t len, size_t *n)
+{
+	struct window w = dma->windows[find(dma, address)];
+	uint64_t left = w.last - address;
+
+	*n = left < len - 1 ? (size_t)left + 1 : len;
+	return w;
+}
+
 bool vfu_dma_read(void *v_, uint64_t address, void *dst, size_t len)
 {
 	struct vfu *v = v_;
-	uint8_t *p = dst;
+	size_t n;
 
-	if (!len)
-		return true;
-	if (!allowed(&v->dma, address, len, false))
-		return false;
-	for (unsigned int i = find(&v->dma, address); len; i++) {
-		const struct window *w = &v->dma.windows[i];
-		uint64_t left = w->last - address;
-		size_t n = left < len - 1 ? (size_t)left + 1 : len;
+	for (uint8_t *p = dst; len; p += n, len -= n, address += n) {
+		struct window w;
 
-		if (!copy_from(v, w, address - w->address, p, n))
+		if (!allowed(&v->dma, address, len, false))
 			return false;
-		p += n;
-		len -= n;
-		address += n;
+		w = first_part(&v->dma, address, len, &n);
+		if (!copy_from(v, &w, address - w.address, p, n))
+			return false;
 	}
 	return true;
 }
@@ -251,22 +251,16 @@ bool vfu_dma_read(void *v_, uint64_t address, void *dst, size_t len)
 bool vfu_dma_write(void *v_, uint64_t address, const void *src, size_t len)
 {
 	struct vfu *v = v_;
-	const uint8_t *p = src;
+	size_t n;
 
-	if (!len)
-		return true;
-	if (!allowed(&v->dma, address, len, true))
-		return false;
-	for (unsigned int i = find(&v->dma, address); len; i++) {
-		const struct window *w = &v->dma.windows[i];
-		uint64_t left = w->last - address;
-		size_t n = left < len - 1 ? (size_t)left + 1 : len;
+	for (const uint8_t *p = src; len; p += n, len -= n, address += n) {
+		struct window w;
 
-		if (!copy_to(v, w, address - w->address, p, n))
+		if (!allowed(&v->dma, address, len, true))
 			return false;
-		p += n;
-		len -= n;
-		address += n;
+		w = first_part(&v->dma, address, len, &n);
+		if (!copy_to(v, &w, address - w.address, p, n))
+			return false;
 	}
 	return true;
 }

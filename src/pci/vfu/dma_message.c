@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Guest memory that the client does not share: it reads and writes it for us. The device waits for each answer, at most wait_ms;
- * commands that come meanwhile are queued. A client that did not answer is not waited for again until it does.
+ * Guest memory that the client does not share: it reads and writes it for us. The device waits for each answer, at most wait_ms
+ * (meanwhile.c has the commands that come in this time). A client that did not answer is not waited for again until it does.
  *
  * QEMU 10.1 to 11.0 have a count of 32 bits in these messages, with data right behind it at offset 28, in a message that is 4 bytes
  * longer than that; QEMU 11.1 and libvfio-user follow the specification, with 64 bits and data at 32. Which one a client is, a
@@ -25,10 +25,11 @@ static uint64_t real_ms(void)
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-/* Waits for the client; false: not before the deadline, or the server is to end. */
+/* Waits for the client, and sends what it would not take before; false: not before the deadline, or the server is to end. */
 static bool wait_for(struct vfu *v, short events, uint64_t deadline)
 {
-	struct pollfd fds[] = { { .fd = v->client, .events = events }, { .fd = v->stop_fd, .events = POLLIN } };
+	short more = vfu_flush(v) ? 0 : POLLOUT;
+	struct pollfd fds[] = { { .fd = v->client, .events = events | more }, { .fd = v->stop_fd, .events = POLLIN } };
 	uint64_t now = v->config.wait_ms ? real_ms() : deadline;
 
 	if (now >= deadline)
@@ -44,16 +45,24 @@ static bool flush_by(struct vfu *v, uint64_t deadline)
 	return true;
 }
 
+/* A client may wait for us while we wait for it. For that it gets less than wait_ms. */
+#define PATIENCE_MS 20
+
 /* The reply is in incoming when this is true. */
 static bool await_reply(struct vfu *v, uint16_t command, uint64_t deadline)
 {
-	const struct vfu_header *h = &v->incoming->header;
+	uint64_t soon = v->config.wait_ms ? real_ms() + PATIENCE_MS : 0;
 
-	for (;;) {
+	while (!v->broken) {
+		const struct vfu_header *h = &v->incoming->header;
+
 		switch (vfu_receive(v)) {
 		case RECEIVED_END:
 			return false;
 		case RECEIVED_NOTHING:
+			if (wait_for(v, POLLIN, soon < deadline ? soon : deadline))
+				break;
+			vfu_meanwhile_more(v);
 			if (!wait_for(v, POLLIN, deadline)) {
 				v->dma.silent = true;
 				return false;
@@ -64,13 +73,13 @@ static bool await_reply(struct vfu *v, uint16_t command, uint64_t deadline)
 				if (h->id == v->dma.last_id && h->command == command)
 					return true;
 				vfu_drop_incoming(v);
-			} else if (!vfu_enqueue(v)) {
-				v->broken = true;
-				return false;
+			} else {
+				vfu_meanwhile(v);
 			}
 			break;
 		}
 	}
+	return false;
 }
 
 /* Sends head and data as one message and waits for the reply. */
@@ -117,12 +126,13 @@ static size_t piece(const struct vfu *v, size_t len)
 static bool read_piece(struct vfu *v, uint64_t address, void *dst, size_t len)
 {
 	const struct vfu_dma_access a = { .address = address, .count = len };
-	const struct vfu_header *h = &v->incoming->header;
+	const struct vfu_header *h;
 	struct vfu_dma_access back;
 	bool ok;
 
 	if (!exchange(v, VFU_DMA_READ, &a, NULL, 0))
 		return false;
+	h = &v->incoming->header;
 	ok = !(h->flags & VFU_ERROR) && h->size == HEAD + len;
 	if (ok) {
 		memcpy(&back, v->incoming->bytes + sizeof(*h), sizeof(back));

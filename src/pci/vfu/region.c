@@ -150,53 +150,66 @@ void vfu_region_read(struct vfu *v, const uint8_t *in, size_t len)
  * writes, because commands are executed in the order in which they came. So a doorbell never keeps a virtual processor waiting
  * for the device, and a client which executes one command at a time can answer the device's own commands meanwhile.
  */
+bool vfu_answer_write(struct vfu *v, const uint8_t *in, size_t len)
+{
+	struct vfu_region_access a;
+	int err = 0;
+
+	if (len < sizeof(a)) {
+		vfu_reply_error(v, EINVAL);
+		return false;
+	}
+	memcpy(&a, in, sizeof(a));
+	if (a.count > VFU_XFER_MAX)
+		err = E2BIG;
+	else if (len - sizeof(a) != a.count || !inside(a.region, a.offset, a.count))
+		err = EINVAL;
+	if (err)
+		vfu_reply_error(v, err);
+	else
+		vfu_reply(v, &a, sizeof(a), -1);
+	return !err;
+}
+
 void vfu_region_write(struct vfu *v, const uint8_t *in, size_t len)
 {
 	struct vfu_region_access a;
 
-	if (len < sizeof(a)) {
-		vfu_reply_error(v, EINVAL);
+	if (!vfu_answer_write(v, in, len))
 		return;
-	}
 	memcpy(&a, in, sizeof(a));
-	if (a.count > VFU_XFER_MAX) {
-		vfu_reply_error(v, E2BIG);
-		return;
-	}
-	if (len - sizeof(a) != a.count || !inside(a.region, a.offset, a.count)) {
-		vfu_reply_error(v, EINVAL);
-		return;
-	}
-	vfu_reply(v, &a, sizeof(a), -1);
 	pci_write(v->pci, a.region, a.offset, in + sizeof(a), a.count, vfu_now(v));
+}
+
+/* All of its writes, or none. */
+bool vfu_answer_multi(struct vfu *v, const uint8_t *in, size_t len)
+{
+	struct vfu_small_write w;
+	uint64_t n = 0;
+	bool ok;
+
+	if (len >= sizeof(n))
+		memcpy(&n, in, sizeof(n));
+	ok = n && (len - sizeof(n)) % sizeof(w) == 0 && n == (len - sizeof(n)) / sizeof(w);
+	for (uint64_t i = 0; ok && i < n; i++) {
+		memcpy(&w, in + sizeof(n) + i * sizeof(w), sizeof(w));
+		ok = w.count <= sizeof(w.data) && inside(w.region, w.offset, w.count);
+	}
+	if (ok)
+		vfu_reply(v, &n, sizeof(n), -1);
+	else
+		vfu_reply_error(v, EINVAL);
+	return ok;
 }
 
 void vfu_write_multi(struct vfu *v, const uint8_t *in, size_t len)
 {
 	struct vfu_small_write w;
-	uint64_t n;
 
-	if (len < sizeof(n)) {
-		vfu_reply_error(v, EINVAL);
+	if (!vfu_answer_multi(v, in, len))
 		return;
-	}
-	memcpy(&n, in, sizeof(n));
-	in += sizeof(n);
-	len -= sizeof(n);
-	if (!n || len % sizeof(w) || n != len / sizeof(w)) {
-		vfu_reply_error(v, EINVAL);
-		return;
-	}
-	for (uint64_t i = 0; i < n; i++) {
-		memcpy(&w, in + i * sizeof(w), sizeof(w));
-		if (w.count > sizeof(w.data) || !inside(w.region, w.offset, w.count)) {
-			vfu_reply_error(v, EINVAL);
-			return;
-		}
-	}
-	vfu_reply(v, &n, sizeof(n), -1);
-	for (uint64_t i = 0; i < n; i++) {
-		memcpy(&w, in + i * sizeof(w), sizeof(w));
+	for (size_t at = sizeof(uint64_t); at < len; at += sizeof(w)) {
+		memcpy(&w, in + at, sizeof(w));
 		pci_write(v->pci, w.region, w.offset, w.data, w.count, vfu_now(v));
 	}
 }

@@ -57,13 +57,14 @@ struct vfu *vfu_new(const struct vfu_config *config)
 		v->controls[i].fd = -1;
 	v->current = malloc(sizeof(*v->current));
 	v->incoming = malloc(sizeof(*v->incoming));
+	v->spare = malloc(sizeof(*v->spare));
 	v->out = malloc(VFU_MSG_MAX);
-	if (!v->current || !v->incoming || !v->out)
+	if (!v->current || !v->incoming || !v->spare || !v->out)
 		goto fail;
 	/* Not the bytes: most of these megabytes are never touched. */
-	v->current->have = v->incoming->have = 0;
-	v->current->n_fds = v->incoming->n_fds = 0;
-	v->current->lost_fds = v->incoming->lost_fds = false;
+	v->current->have = v->incoming->have = v->spare->have = 0;
+	v->current->n_fds = v->incoming->n_fds = v->spare->n_fds = 0;
+	v->current->lost_fds = v->incoming->lost_fds = v->spare->lost_fds = false;
 	err = vfu_uars_new(v);
 	if (err)
 		goto fail;
@@ -102,6 +103,7 @@ void vfu_free(struct vfu *v)
 	shut(&v->control_fd);
 	free(v->current);
 	free(v->incoming);
+	free(v->spare);
 	free(v->out);
 	free(v);
 }

@@ -90,7 +90,7 @@ struct vfu {
 
 	/* The connection. */
 	bool greeted, broken;
-	struct message *current, *incoming; /* being executed, and being received */
+	struct message *current, *incoming, *spare; /* being executed, and being received */
 	struct queued *queue, **queue_end;
 	unsigned int n_queued, queued_fds;
 	size_t queued_bytes;
@@ -116,11 +116,13 @@ void vfu_reply_error(struct vfu *v, int err);
 uint8_t *vfu_payload(struct vfu *v);
 void vfu_reply_built(struct vfu *v, size_t len);
 bool vfu_flush(struct vfu *v); /* false: not all was taken yet, or the connection is broken */
-/* Moves incoming, a command that came while the device waits for a reply, to the queue. */
-bool vfu_enqueue(struct vfu *v);
-bool vfu_dequeue(struct vfu *v); /* the oldest becomes current; false: none */
 void vfu_drop_incoming(struct vfu *v);
 void vfu_detach(struct vfu *v);
+
+/* meanwhile.c: commands that come while the device waits for a reply. */
+void vfu_meanwhile(struct vfu *v);      /* incoming is one: executes it, or puts it into the queue */
+void vfu_meanwhile_more(struct vfu *v); /* the client is slow: executes what can be, also before others */
+bool vfu_dequeue(struct vfu *v);        /* the oldest becomes current; false: none */
 
 /* request.c: executes current, a command. */
 void vfu_request(struct vfu *v);
@@ -132,6 +134,9 @@ void vfu_region_info(struct vfu *v, const uint8_t *in, size_t len);
 void vfu_region_read(struct vfu *v, const uint8_t *in, size_t len);
 void vfu_region_write(struct vfu *v, const uint8_t *in, size_t len);
 void vfu_write_multi(struct vfu *v, const uint8_t *in, size_t len);
+/* The answers to these two come before they are executed; false: it is a refusal, and there is nothing to execute. */
+bool vfu_answer_write(struct vfu *v, const uint8_t *in, size_t len);
+bool vfu_answer_multi(struct vfu *v, const uint8_t *in, size_t len);
 
 /* irq.c */
 void vfu_irq_init(struct irqs *irqs);

@@ -168,53 +168,6 @@ void vfu_drop_incoming(struct vfu *v)
 	v->incoming->lost_fds = false;
 }
 
-bool vfu_enqueue(struct vfu *v)
-{
-	struct message *m = v->incoming;
-	size_t size = m->header.size;
-	struct queued *q;
-
-	if (v->n_queued >= QUEUE_MAX || v->queued_bytes + size > QUEUE_BYTES_MAX || v->queued_fds + m->n_fds > QUEUE_FDS_MAX)
-		return false;
-	q = malloc(offsetof(struct queued, header) + size);
-	if (!q)
-		return false;
-	q->next = NULL;
-	q->n_fds = m->n_fds;
-	q->lost_fds = m->lost_fds;
-	memcpy(q->fds, m->fds, sizeof(q->fds));
-	memcpy(&q->header, m->bytes, size);
-	*v->queue_end = q;
-	v->queue_end = &q->next;
-	v->n_queued++;
-	v->queued_fds += m->n_fds;
-	v->queued_bytes += size;
-	m->n_fds = 0;
-	vfu_drop_incoming(v);
-	return true;
-}
-
-bool vfu_dequeue(struct vfu *v)
-{
-	struct queued *q = v->queue;
-	struct message *m = v->current;
-
-	if (!q)
-		return false;
-	v->queue = q->next;
-	if (!v->queue)
-		v->queue_end = &v->queue;
-	v->n_queued--;
-	v->queued_fds -= q->n_fds;
-	v->queued_bytes -= q->header.size;
-	m->n_fds = q->n_fds;
-	m->lost_fds = q->lost_fds;
-	memcpy(m->fds, q->fds, sizeof(m->fds));
-	memcpy(m->bytes, &q->header, q->header.size);
-	free(q);
-	return true;
-}
-
 /* The client is gone, or is not understood: the device is as at power-on for the next one. */
 void vfu_detach(struct vfu *v)
 {
