@@ -336,7 +336,7 @@ void hca_run(struct hca *h, const uint8_t *in, uint32_t inlen, uint8_t *out, uin
 		c.opcode = (uint16_t)PRM_GET(&c.in, nop_in, opcode);
 		c.op_mod = (uint16_t)PRM_GET(&c.in, nop_in, op_mod);
 		c.uid = (uint16_t)prm_get(&c.in, 16, 16);
-		c.shared = h->init && c.uid == UID_SHARED && c.opcode == PRM_OP_CREATE_EQ;
+		c.shared = h->init && c.uid == UID_SHARED;
 		if (c.shared)
 			c.uid = 0;
 		syn = execute(h, &c);

@@ -154,7 +154,7 @@ struct hca {
 };
 
 #define UID_MAX 0xfffe
-/* In a driver's CREATE_EQ: programs may name the queue too. Linux, include/linux/mlx5/driver.h: MLX5_SHARED_RESOURCE_UID. */
+/* The driver's uid for what programs may name too: Linux gives it to event queues and q counters (MLX5_SHARED_RESOURCE_UID). */
 #define UID_SHARED 0xffff
 
 extern const struct obj_class obj_classes[OBJ_N_TYPES];

@@ -220,6 +220,8 @@ static void driver_events(void **state)
 	assert_int_equal(PRM_GET(&eqe, eqe, event_type), EVENT_CMD);
 	data = PRM_SUB(&eqe, eqe, event_data);
 	assert_int_equal(PRM_GET(&data, cmd_inter_comp_event, command_completion_vector), 0x80000001);
+	CMD(&c, ALLOC_Q_COUNTER, UID_SHARED, alloc_q_counter);
+	cmd_ok(d, &c);
 	/* A program may use the shared one only. */
 	uid = new_uid(d);
 	umem = new_umem(d, uid, 16, 4, MTT_RW);
