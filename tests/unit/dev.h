@@ -114,6 +114,7 @@ int run_boot_tests(void);
 int run_pages_tests(void);
 int run_node_tests(void);
 int run_port_tests(void);
+int run_life_tests(void);
 /* General objects and commands, quality of service. */
 int run_general_tests(void);
 int run_general_flow_tests(void);

@@ -41,7 +41,7 @@ int main(void)
 		/* Events and doorbells. */
 		failed += run_uar_tests();
 		/* A bare device. */
-		failed += run_boot_tests() + run_pages_tests() + run_node_tests() + run_port_tests();
+		failed += run_boot_tests() + run_pages_tests() + run_node_tests() + run_port_tests() + run_life_tests();
 		/* General objects and commands, quality of service. */
 		failed += run_general_tests() + run_general_flow_tests() + run_crypto_tests() + run_virtio_tests();
 		failed += run_scheduling_tests() + run_vport_tests();
