@@ -25,7 +25,7 @@ static void say_why(const struct ibv_device *dev, const char *name, int err)
 		{ EIO, "the device was removed" },
 	};
 
-	for (size_t i = 0; dev->dev_name[0] && i < sizeof(all) / sizeof(all[0]); i++)
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		if (all[i].err == err) {
 			devx_error("cannot open %s (/dev/infiniband/%s): %s: %s", name, dev->dev_name, strerror(err), all[i].why);
 			return;
@@ -37,14 +37,16 @@ struct ibv_context *opendev_context(struct ibv_device *dev, const char *name)
 {
 	struct mlx5dv_context_attr attr = { .flags = MLX5DV_CONTEXT_FLAGS_DEVX };
 	struct ibv_context *ctx;
-	char spec[512];
+	char spec[512] = "";
 
 	if (!odx_soft_spec(dev, spec, sizeof(spec)) && strstr(spec, "clock=manual")) {
 		devx_error("%s has clock=manual: its commands would wait for ever, because devx does not move its time", name);
 		return NULL;
 	}
 	ctx = mlx5dv_open_device(dev, &attr);
-	if (!ctx)
+	if (!ctx && spec[0])
+		devx_error("cannot open %s: %s", name, strerror(errno));
+	else if (!ctx)
 		say_why(dev, name, errno);
 	return ctx;
 }
