@@ -54,7 +54,7 @@ static inline void mlx5dv_get_export_sizes(struct mlx5dv_export_sizes *sizes)
  * A context of OpenDEVX on the kernel context that theirs is: rdma-core's, or one of OpenDEVX's own. Every call of mlx5dv_devx_*
  * and odx_* then works on it directly, with the same uid and the same numbers of the device, while theirs stays rdma-core's in
  * all. Each is closed by itself, in any order; objects live until both are. NULL + errno; EOPNOTSUPP: a software context, which
- * needs none, or a kernel before 5.8. odx_import_context(3). Since 0.1.0.
+ * needs none, or a kernel before 5.9. odx_import_context(3). Since 0.1.0.
  */
 struct ibv_context *odx_import_context(struct ibv_context *theirs);
 

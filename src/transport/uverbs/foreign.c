@@ -12,7 +12,7 @@
 /* Contexts of ours that were made from one context of theirs share a tag; those of uverbs_tag() have not this bit. */
 #define FOREIGN (UINT64_C(1) << 63)
 
-/* What the kernel said when they opened it: Linux 5.8. */
+/* What the kernel said when they opened it: Linux 5.9. */
 static int query_context(int fd, struct mlx5_ib_alloc_ucontext_resp *resp, uint32_t *vectors)
 {
 	UVERBS_CMD(2) cmd;

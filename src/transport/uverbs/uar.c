@@ -22,7 +22,7 @@
 #define MLX5DV_UAR_ALLOC_TYPE_NC_DEDICATED (1u << 31) /* in newer headers */
 #endif
 
-/* Of the RDMA core, newer than the headers of Debian 13: include/uapi/rdma/ib_user_ioctl_cmds.h of Linux 7.0. */
+/* Of the RDMA core, newer than the headers of Debian 13: include/uapi/rdma/ib_user_ioctl_cmds.h of Linux 7.2. */
 #define OBJECT_DMABUF 18
 #define METHOD_DMABUF_ALLOC 0
 #define ATTR_ALLOC_DMABUF_HANDLE 0

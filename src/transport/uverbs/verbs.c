@@ -206,7 +206,7 @@ static void fill_port(const struct ib_uverbs_query_port_resp *r, struct ibv_port
 	};
 }
 
-/* By the method of its own (Linux 4.19), which alone tells port_cap_flags2; else as before. */
+/* By the method of its own, which alone tells port_cap_flags2; else as older kernels have it. */
 static int query_port_kernel(const struct ibv_context *ibv, uint8_t port, struct ibv_port_attr *attr)
 {
 	struct ib_uverbs_query_port_resp_ex resp = { 0 };
