@@ -2,9 +2,9 @@
 """
 The exported names: what the version script says, what the headers declare, what the library has, and what rdma-core has:
 release 65 by the lists in tests/data, and the installed one. Every mlx5dv_devx_ name is implemented, not only passed on.
-The model imports nothing that would let it wait, read a file or ask the time.
+The model and the PCI function import nothing that would let them wait, read a file or ask the time.
 
-symbols.py library libhca.a opendevx.map source-dir compiler
+symbols.py library libhca.a libpci.a opendevx.map source-dir compiler
 """
 import os
 import re
@@ -31,6 +31,9 @@ HCA_MAY = re.compile(r'''
     abort|__assert_fail|__stack_chk_fail|_GLOBAL_OFFSET_TABLE_|
     __(asan|ubsan|tsan|sanitizer|gcov|llvm|sancov)_\w+|__popcountdi2|prm_\w+
     ''', re.X)
+
+# The function may use the model and the parser of rules besides, and compilers divide 128 bits by a call.
+PCI_MAY = re.compile(HCA_MAY.pattern + r'|hca_\w+|spec_rule_parse_to|__udivti3|strn?cmp|str(c?spn)', re.X)
 
 errors = []
 
@@ -74,8 +77,18 @@ def listed(path):
     return dict(line.split() for line in open(path) if not line.startswith('#'))
 
 
+def inside(what, archive, may, proof):
+    nm = run('nm', archive)
+    defined = set(re.findall(r' [A-TV-Za-tv-z] (\w+)$', nm, re.M))
+    for name in sorted(set(re.findall(r' U (\w+)$', nm, re.M)) - defined):
+        if not may.fullmatch(name):
+            error(f'{what} uses {name}')
+    if proof not in defined:
+        error(f'{archive} has no {proof}: this is not the library')
+
+
 def main():
-    lib, hca, version_script, root, cc = sys.argv[1:6]
+    lib, hca, pci, version_script, root, cc = sys.argv[1:7]
     include = os.path.join(root, 'include')
     wanted = script(version_script)
     have = exports(lib)
@@ -132,13 +145,8 @@ def main():
     if '[libopendevx.so.0]' not in dynamic:
         error('the soname is not libopendevx.so.0')
 
-    nm = run('nm', hca)
-    defined = set(re.findall(r' [A-TV-Za-tv-z] (\w+)$', nm, re.M))
-    for name in sorted(set(re.findall(r' U (\w+)$', nm, re.M)) - defined):
-        if not HCA_MAY.fullmatch(name):
-            error(f'the model uses {name}')
-    if 'hca_submit' not in defined:
-        error('the model has no hca_submit: this is not its library')
+    inside('the model', hca, HCA_MAY, 'hca_submit')
+    inside('the PCI function', pci, PCI_MAY, 'pci_write')
 
     for text in errors:
         print(text, file=sys.stderr)
