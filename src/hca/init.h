@@ -13,10 +13,10 @@ enum init_state { INIT_DISABLED, INIT_ENABLED, INIT_READY };
  */
 #define PAGE_BYTES 4096u
 #define PAGES_BOOT 16u
-#define PAGES_INIT 64u       /* besides those of the boot */
+#define PAGES_INIT 128u      /* besides those of the boot */
 #define PAGES_OWN 64u        /* of both, in use from INIT_HCA on */
 #define OBJECTS_PER_PAGE 64u
-#define PAGES_LOW 16u        /* fewer free ones: more are asked for */
+#define PAGES_LOW 80u        /* fewer free ones: more are asked for; they last for 5,000 objects until the driver has answered */
 #define PAGES_STEP 64u       /* as many at a time */
 #define PAGES_HIGH (PAGES_LOW + 2 * PAGES_STEP) /* more free ones: a step is given back */
 #define PAGES_MAX (1u << 20) /* 4 GiB; more are not taken */
