@@ -78,6 +78,7 @@ static const struct cap_row general[] = {
 	GEN_ALL(q_counter_aggregation, 1),
 	GEN_ALL(cq_oi, 1),
 	GEN_ALL(cq_moderation, 1),
+	GEN_ALL(cq_resize, 1),
 	GEN_ALL(cq_period_mode_modify, 1),
 	GEN_ALL(cq_eq_remap, 1),
 	GEN_ALL(cqe_version, 1),

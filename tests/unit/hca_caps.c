@@ -78,7 +78,7 @@ static void promises(void **state)
 	assert_true(1u << PRM_GET(&page, cmd_hca_cap, log_max_uctx) <= UID_MAX);
 	assert_true(PRM_GET(&page, cmd_hca_cap, log_max_umem) > 0);
 	assert_int_equal(PRM_GET(&page, cmd_hca_cap, nic_flow_table), 1);
-	assert_int_equal(PRM_GET(&page, cmd_hca_cap, cq_resize), 0);
+	assert_int_equal(PRM_GET(&page, cmd_hca_cap, cq_resize), 1);
 	assert_int_equal(PRM_GET(&page, cmd_hca_cap, max_flow_counter_31_16) << 16 |
 			 PRM_GET(&page, cmd_hca_cap, max_flow_counter_15_0), FLOW_COUNTER_LAST - FLOW_COUNTER_FIRST + 1);
 	bulks = PRM_GET(&page, cmd_hca_cap, flow_counter_bulk_alloc);
