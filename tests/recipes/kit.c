@@ -70,6 +70,10 @@ void *kit_call(struct kit *k, enum rcp_id what, uint32_t *id)
 	} else {
 		struct mlx5dv_devx_uar *u = mlx5dv_devx_alloc_uar(k->ctx, MLX5DV_UAR_ALLOC_TYPE_BF);
 
+		/* Linux has no BlueFlame to give where write combining does not work, as in a virtual machine. */
+		if (!u && errno == EOPNOTSUPP)
+			u = mlx5dv_devx_alloc_uar(k->ctx, MLX5DV_UAR_ALLOC_TYPE_NC);
+
 		*id = u ? u->page_id : 0;
 		return u;
 	}

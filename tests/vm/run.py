@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """run.py BUILD OUT FOLDER [PART...]: the VM suite (README.md), or some of its parts. BUILD has the programs, OUT gets the logs and
    results.tap, FOLDER is that of `devx vm --bootstrap`."""
+import json
 import os
 import re
 import shutil
@@ -138,6 +139,37 @@ def hung(s):
         quiet(s, name, g)
 
 
+def counters(s):
+    """On this machine's own tree: the numbers are those of the software device in a process, and those that the card has."""
+    name = "counters"
+    sys.path.insert(0, os.path.join(s.top, "tests/cli"))
+    import mkcap  # the frames of the tests of devx
+
+    capture = os.path.join(s.out, name + ".pcap")
+    with open(capture, "wb") as f:
+        f.write(mkcap.pcap(mkcap.EN10MB, [mkcap.eth(packet) for packet in mkcap.mixed(1, 2000)]))
+    line = [os.path.join(s.stage, "devx"), "counters", "--json", "--top", "all"]
+    library = "LD_LIBRARY_PATH=" + s.stage
+    soft = subprocess.run(["env", library, "OPENDEVX_SOFT=on", *line, capture], capture_output=True, text=True, timeout=120, check=False)
+    told = []
+    server = Server(s, name)
+
+    def answer(text):
+        told.append(text.split())
+        return server.say(text)
+
+    relay = ["env", library, *script(s, "relay.py", os.path.join(s.out, name + ".json"))]
+    g = Guest(s, name, [*relay, *line, capture, "--control"], 300, options=("--connect", server.socket), answer=answer)
+    s.case(f"{name}: the server ends cleanly", server.end())
+    kernel, alone = json.loads(result(s, name + ".json") or "{}"), json.loads(soft.stdout or "{}")
+    s.case(f"{name}: devx counters runs in the guest", g.code == 0 and kernel.get("flows", 0) > 0, g.err + tail(g.log))
+    s.case(f"{name}: the flows are those of the device in a process", all(kernel.get(k) == alone.get(k) for k in ("flows", "packets", "bytes", "top")),
+           f"{kernel.get('flows')} and {alone.get('flows')} flows, {soft.stderr}")
+    packets = [int(words[2]) for words in told if words[:1] == ["traffic"]]
+    s.case(f"{name}: each counter was told its frames", len(packets) == kernel.get("flows") and sum(packets) == kernel.get("packets"),
+           f"{len(packets)} lines of traffic for {sum(packets)} packets")
+
+
 def bench(s):
     """Measured again where a ratio is far off: the machine may have had other work."""
     best = {}
@@ -161,7 +193,7 @@ def bench(s):
 
 
 PARTS = {"old-kernels": old_kernels, "new-kernel": new_kernel, "conformance": conformance, "rdma-core": rdma_core, "hung": hung,
-         "bench": bench}
+         "counters": counters, "bench": bench}
 
 
 def main():
