@@ -55,21 +55,23 @@ bool controlled(void)
 	return ctl.to;
 }
 
-/* One line and its answer, without the end of line. False: the other side did not do it. */
+/* One line and its answer, as far as there is room for it. False: the other side did not do it. */
 static bool ask(char *reply, size_t len, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 static bool ask(char *reply, size_t len, const char *fmt, ...)
 {
+	static char *line;
+	static size_t room;
 	va_list ap;
 
 	va_start(ap, fmt);
 	vfprintf(ctl.to, fmt, ap);
 	va_end(ap);
-	if (fputc('\n', ctl.to) == EOF || fflush(ctl.to) || !fgets(reply, (int)len, ctl.from)) {
+	if (fputc('\n', ctl.to) == EOF || fflush(ctl.to) || getline(&line, &room, ctl.from) < 0) {
 		printf("Bail out! %s: the control ended\n", ctl.path);
 		fflush(stdout);
 		_exit(1);
 	}
-	reply[strcspn(reply, "\n")] = '\0';
+	snprintf(reply, len, "%.*s", (int)strcspn(line, "\n"), line);
 	return !strncmp(reply, "ok", 2);
 }
 
