@@ -3,6 +3,28 @@
 
 const struct hca_config default_config = { .profile = HCA_CX6DX, .timeout = 60 * SEC, .seed = 1, .guid = 0x0200de0000000007 };
 
+unsigned int fail_alloc;
+
+void *__real_malloc(size_t n);
+void *__real_calloc(size_t n, size_t size);
+void *__wrap_malloc(size_t n);
+void *__wrap_calloc(size_t n, size_t size);
+
+static bool fails(void)
+{
+	return fail_alloc && !--fail_alloc;
+}
+
+void *__wrap_malloc(size_t n)
+{
+	return fails() ? NULL : __real_malloc(n);
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+	return fails() ? NULL : __real_calloc(n, size);
+}
+
 static bool inside(uint64_t addr, size_t len)
 {
 	return addr >= MEM_ADDR && addr - MEM_ADDR <= MEM_SIZE && len <= MEM_SIZE - (addr - MEM_ADDR);
@@ -19,10 +41,19 @@ static bool host_read(void *host, uint64_t addr, void *dst, size_t len)
 	return true;
 }
 
+static void note(struct driver *d, uint64_t addr, size_t len)
+{
+	if (d->n_log < sizeof(d->log) / sizeof(d->log[0])) {
+		d->log[d->n_log].addr = addr;
+		d->log[d->n_log++].len = len;
+	}
+}
+
 static bool host_write(void *host, uint64_t addr, const void *src, size_t len)
 {
 	struct driver *d = host;
 
+	note(d, addr, len);
 	d->n_writes++;
 	if (d->deny_writes || !inside(addr, len))
 		return false;
@@ -36,16 +67,17 @@ static void host_msix(void *host, uint32_t vector)
 
 	assert_in_range(vector, 0, PCI_VECTORS - 1);
 	d->n_msix[vector]++;
+	note(d, 0, 0);
 }
+
+const struct pci_host driver_host = { .read = host_read, .write = host_write, .msix = host_msix };
 
 void driver_start(struct driver *d, const struct hca_config *hca, bool mapped)
 {
-	static const struct pci_host ops = { .read = host_read, .write = host_write, .msix = host_msix };
-
 	pci_free(d->p);
 	d->config.hca = *hca;
 	d->config.mapped = mapped;
-	d->p = pci_new(&d->config, &ops, d);
+	d->p = pci_new(&d->config, &driver_host, d);
 	assert_non_null(d->p);
 	d->now = SEC;
 	d->eqn = d->eq_ci = 0;

@@ -35,8 +35,12 @@ struct driver {
 	uint8_t token;
 	uint64_t now;
 	unsigned int n_msix[PCI_VECTORS], n_reads, n_writes;
-	uint64_t last_entry_write; /* the number of the write that set an owner bit to 0, and of the last one to a mailbox */
 	unsigned int next_box;
+	struct {
+		uint64_t addr; /* 0: an interrupt */
+		size_t len;
+	} log[64];     /* what the device wrote, the oldest first, since n_log was 0 */
+	unsigned int n_log;
 	bool deny_writes;
 	uint32_t eqn, eq_ci;
 };
@@ -51,6 +55,8 @@ struct sent {
 };
 
 extern const struct hca_config default_config;
+extern const struct pci_host driver_host;
+extern unsigned int fail_alloc; /* the k-th allocation from now on fails, once; 0: none does */
 int driver_setup(void **state);
 int driver_teardown(void **state);
 void driver_start(struct driver *d, const struct hca_config *hca, bool mapped); /* after driver_setup: with another config */

@@ -95,6 +95,53 @@ static void contents_are_whole(void **state)
 	assert_memory_equal(out, again, sizeof(out));
 }
 
+/* Longer than what a program may send: the driver's lists of pages are. */
+static void an_inbox_may_be_long(void **state)
+{
+	enum { N = 50000 };
+	const uint32_t inlen = PRM_SZ(create_umem_in) + N * 8;
+	struct driver *d = *state;
+	uint8_t *in = calloc(1, inlen), out[PRM_SZ(create_umem_out)];
+	struct prm_box i = prm_out(in, inlen), umem = PRM_SUB(&i, create_umem_in, umem);
+	struct sent s;
+
+	bring_up(d);
+	PRM_SET(&i, create_umem_in, opcode, PRM_OP_CREATE_UMEM);
+	PRM_SET(&umem, umem, num_of_mtt, N);
+	run(d, in, inlen, out, sizeof(out));
+	assert_int_equal(out[0], 0);
+	/* One more than there are in it: all of them came. */
+	PRM_SET(&umem, umem, num_of_mtt, N + 1);
+	run(d, in, inlen, out, sizeof(out));
+	assert_int_equal(out[0], PRM_STAT_BAD_PARAM_ERR);
+	/* No memory for it. */
+	d->next_box = 0;
+	s = put(d, 3, in, inlen, sizeof(out));
+	fail_alloc = 1;
+	ring(d, 1u << 3);
+	assert_int_equal(fail_alloc, 0);
+	assert_int_equal(delivery(&s), 6);
+	free(in);
+}
+
+static void no_memory_for_the_function(void **state)
+{
+	struct driver *d = *state;
+	struct pci *p;
+	unsigned int k = 1;
+
+	for (;; k++) {
+		fail_alloc = k;
+		p = pci_new(&d->config, &driver_host, d);
+		if (p)
+			break;
+	}
+	assert_true(k > 2);
+	fail_alloc = 0;
+	pci_free(p);
+	pci_free(NULL);
+}
+
 static void every_slot_works(void **state)
 {
 	struct driver *d = *state;
@@ -287,6 +334,34 @@ static void events_tell_the_slots(void **state)
 	assert_int_equal(d->n_msix[3], 302);
 }
 
+/* Who sees the owner bit sees the outbox; who is interrupted sees both. */
+static void the_outbox_comes_before_its_news(void **state)
+{
+	struct driver *d = *state;
+	uint8_t in[HDR];
+	struct sent s;
+	unsigned int n = 0;
+
+	bring_up(d);
+	command_eq(d);
+	nop_in(in, sizeof(in));
+	s = put(d, 4, in, sizeof(in), 1600);
+	d->n_log = 0;
+	ring(d, 1u << 4);
+	for (unsigned int i = 0; i < 4; i++, n++) {
+		assert_int_equal(d->log[n].addr, s.out_boxes + i * BOX_STEP);
+		assert_int_equal(d->log[n].len, 576);
+	}
+	assert_int_equal(d->log[n].addr, MEM_ADDR + QUEUE_AT + 4 * 64 + 32);
+	assert_int_equal(d->log[n++].len, 31);
+	assert_int_equal(d->log[n].addr, MEM_ADDR + QUEUE_AT + 4 * 64 + 63);
+	assert_int_equal(d->log[n++].len, 1);
+	for (; n + 1 < d->n_log; n++)
+		assert_in_range(d->log[n].addr, MEM_ADDR + EQ_AT, MEM_ADDR + EQ_AT + 63);
+	assert_int_equal(d->log[n].addr, 0);
+	assert_int_equal(n + 1, d->n_log);
+}
+
 /* A queue that is not armed gets events, and no interrupt. */
 static void an_unarmed_queue_does_not_interrupt(void **state)
 {
@@ -371,8 +446,8 @@ int run_pci_commands_tests(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, driver_setup, driver_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(a_command_is_polled), TEST(a_refusal_has_a_status_and_a_syndrome), TEST(boxes_have_any_length),
-		TEST(contents_are_whole), TEST(every_slot_works), TEST(each_delivery_error), TEST(the_rest_of_a_chain_stays),
-		TEST(unwritable_mailboxes_fail_the_delivery), TEST(what_is_not_handed_over_is_left), TEST(events_tell_the_slots),
+		TEST(contents_are_whole), TEST(an_inbox_may_be_long), TEST(no_memory_for_the_function), TEST(every_slot_works), TEST(each_delivery_error), TEST(the_rest_of_a_chain_stays),
+		TEST(unwritable_mailboxes_fail_the_delivery), TEST(what_is_not_handed_over_is_left), TEST(events_tell_the_slots), TEST(the_outbox_comes_before_its_news),
 		TEST(an_unarmed_queue_does_not_interrupt), TEST(a_mapped_page_tells_nothing), TEST(switched_off),
 		TEST(a_fatal_error_shows_and_stops),
 	};
