@@ -426,6 +426,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		step(w);
 	pass(w, UINT64_C(1) << 40);
 	FUZZ_CHECK(pci_control(w->p, "fault clear", reply, sizeof(reply), w->now));
+	FUZZ_CHECK(pci_control(w->p, "release all", reply, sizeof(reply), w->now));
 	pci_reset(w->p, 0); /* as new, for the next input; and nothing of this one is left in memory */
 	return 0;
 }

@@ -5,7 +5,7 @@
 
 bool faults_add(struct faults *f, const struct hca_fault *fault)
 {
-	struct fault_rule *rules = realloc(f->rules, (f->n + 1) * sizeof(*rules));
+	struct fault_rule *rules = f->n < FAULTS_MAX ? realloc(f->rules, (f->n + 1) * sizeof(*rules)) : NULL;
 
 	if (!rules)
 		return false;

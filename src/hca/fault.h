@@ -16,7 +16,9 @@ struct faults {
 	struct hca_fault fired; /* what faults_match() last returned */
 };
 
-bool faults_add(struct faults *f, const struct hca_fault *fault); /* false: no memory */
+#define FAULTS_MAX 4096u /* our choice: each command is held against all of them */
+
+bool faults_add(struct faults *f, const struct hca_fault *fault); /* false: no memory, or too many */
 /*
  * Counts the command in every rule; the first rule that fires, in the order in which they were set, or NULL. Valid until the next
  * call. A rule that can fire no more is dropped, so that a long test does not slow down.

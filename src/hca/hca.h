@@ -106,7 +106,7 @@ struct hca_fault {
 	uint64_t delay;    /* ns, below HCA_DELAY_MAX */
 };
 
-bool hca_fault_add(struct hca *h, const struct hca_fault *fault); /* false: no memory */
+bool hca_fault_add(struct hca *h, const struct hca_fault *fault); /* false: no memory, or 4,096 rules are set */
 /* For embedders that keep slots and time themselves: counts the command in every rule, and tells the one that fires. */
 bool hca_fault_match(struct hca *h, uint16_t opcode, struct hca_fault *fired);
 void hca_fault_clear(struct hca *h, uint64_t now);

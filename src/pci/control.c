@@ -104,7 +104,7 @@ static bool do_fault(struct line *l)
 		hca_fault_clear(l->p->hca, l->now);
 		cmdq_unhang(l->p, l->now);
 	} else if (!hca_fault_add(l->p->hca, &fault)) {
-		return error(l, "no memory");
+		return error(l, "no memory, or too many rules");
 	}
 	return ok(l, "ok");
 }

@@ -105,7 +105,6 @@ void pci_free(struct pci *p)
 void pci_reset(struct pci *p, uint64_t now)
 {
 	function_restart(p);
-	p->holding = false;
 	config_init(p);
 	bar_init(p, now);
 }

@@ -52,7 +52,7 @@ void pci_free(struct pci *p);
 /* False: no such region, or outside it. Any length and alignment are taken; registers are 4 bytes, big-endian as the PRM has them. */
 bool pci_read(struct pci *p, uint32_t region, uint64_t offset, void *dst, size_t len, uint64_t now);
 bool pci_write(struct pci *p, uint32_t region, uint64_t offset, const void *src, size_t len, uint64_t now);
-/* Function level reset, also when a client left: all objects are gone, and the registers are as at power-on. Fault rules stay. */
+/* Function level reset, also when a client left: all objects are gone, and the registers are as at power-on. Fault rules and hold stay. */
 void pci_reset(struct pci *p, uint64_t now);
 
 /* When pci_due() has something to do; HCA_NEVER. It answers the commands whose time has come. */

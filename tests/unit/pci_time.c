@@ -143,6 +143,18 @@ static void rules_fire(void **state)
 	control(d, "stat", "ok inflight=0 held=0 hung=0 late=1 ");
 }
 
+static void rules_have_an_end(void **state)
+{
+	struct driver *d = *state;
+
+	start(d, 0, 60 * SEC, false);
+	for (unsigned int i = 0; i < 4096; i++)
+		control(d, "fault opcode=0xfff hang", "ok");
+	control(d, "fault opcode=0xfff hang", "error: ");
+	control(d, "fault clear", "ok");
+	control(d, "fault opcode=0xfff hang", "ok");
+}
+
 /*
  * The driver has given the mailboxes back: they are somebody else's. Only the entry is answered, not as a success, and what is known
  * to be late beforehand does not happen.
@@ -301,8 +313,12 @@ static void a_reset_forgets_what_is_in_flight(void **state)
 		for (int i = 0; i < 3; i++)
 			assert_true(owned_by_device(&s[i]));
 		control(d, "fault clear", "ok");
-		control(d, "release all", "ok 0");
 		bring_up(d);
+		/* It still holds. */
+		s[1] = send_query(d, 1, 1, 32);
+		step(d, MS);
+		assert_true(owned_by_device(&s[1]));
+		control(d, "release all", "ok 1");
 		for (int i = 0; i < 3; i++) {
 			s[i] = send_nop(d, i);
 			step(d, MS);
@@ -372,7 +388,7 @@ int run_pci_time_tests(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, driver_setup, driver_teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(latency_passes), TEST(order_is_kept), TEST(reorder_is_random_and_the_same_again), TEST(rules_fire),
+		TEST(latency_passes), TEST(order_is_kept), TEST(reorder_is_random_and_the_same_again), TEST(rules_fire), TEST(rules_have_an_end),
 		TEST(late_answers_spare_the_mailboxes), TEST(nothing_is_answered_around_the_timeout),
 		TEST(a_late_server_spares_the_mailboxes), TEST(hold_keeps_queries_of_programs), TEST(hold_takes_what_is_on_its_way),
 		TEST(a_reset_forgets_what_is_in_flight), TEST(counters_count), TEST(statistics_have_opcodes), TEST(lines_are_checked),
