@@ -21,13 +21,11 @@ def note(*words):
 def serve():
     path, count = sys.argv[sys.argv.index("--socket") + 1], int(sys.argv[sys.argv.index("--count") + 1])
     socks = []
-    for i in range(count):
-        socks.append(socket.socket(socket.AF_UNIX))
-        socks[-1].bind(path if count == 1 else f"{path}.{i}")
     note("server", os.getpid(), *sys.argv[1:])
-    if "--control" in sys.argv:
-        socks.append(socket.socket(socket.AF_UNIX))
-        socks[-1].bind(sys.argv[sys.argv.index("--control") + 1])
+    for place in (path, sys.argv[sys.argv.index("--control") + 1]):
+        for i in range(count):
+            socks.append(socket.socket(socket.AF_UNIX))
+            socks[-1].bind(place if count == 1 else f"{place}.{i}")
     if "server-dies" in FAKE:
         print("the server is sorry", flush=True)
         time.sleep(0.3)
@@ -148,7 +146,8 @@ class Guest:
                 assert stream == 0
                 echoed += len(data)
                 self.send(DATA, data, 1)
-                self.send(CREDIT, struct.pack("<I", len(data)), 0)
+            if kind == CREDIT:  # what the host could write, it may send anew
+                self.send(CREDIT, data, 0)
             if kind == EOF:
                 break
         self.send(DATA, b"%d bytes\n" % echoed, 2)

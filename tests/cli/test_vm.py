@@ -123,8 +123,10 @@ class Streams(VmTest):
         for word in ("--count 2", "--spec profile=cx7", "--fault nth=1 hang"):
             self.assertIn(word, server)
         plugged = [json.loads(" ".join(w[1:])) for w in self.logged("qmp")]
-        plugged = [p["arguments"]["socket"]["path"] for p in plugged if p["execute"] == "device_add"]
-        self.assertEqual([p.rsplit("/", 1)[1] for p in plugged], ["device.0", "device.1"])
+        paths = [p["arguments"]["socket"]["path"] for p in plugged if "socket" in p["arguments"]]
+        self.assertEqual([p.rsplit("/", 1)[1] for p in paths], ["device.0", "device.1"])
+        paths = [p["arguments"]["backend"]["data"]["addr"]["data"]["path"] for p in plugged if "backend" in p["arguments"]]
+        self.assertEqual([p.rsplit("/", 1)[1] for p in paths], ["control.0", "control.1"])
 
     def test_closed_output(self):
         p = self.start(stdin=subprocess.PIPE, fake="echo")

@@ -14,6 +14,7 @@ enum job_item {
 	JOB_TTY = 'w',     /* "rows columns": the command gets a terminal */
 	JOB_STDERR = '2',  /* with a terminal, stderr is one of its own */
 	JOB_MODULES = 'm', /* a tree of modules is shared */
+	JOB_CONTROLS = 'p', /* how many ports lead to the devices' control lines */
 	JOB_SHARE = 's',   /* "tag path": a shared directory, writable, at the same path as on the host */
 };
 
@@ -24,6 +25,7 @@ enum job_item {
 
 /* The name of the virtio port, and where the initramfs has what. */
 #define JOB_PORT "org.opendevx.vm"
+#define JOB_CONTROL "org.opendevx.control" /* of one device; of several, with .0, .1, ... */
 #define JOB_MODULE_LIST "/modules/list" /* files of /modules, in the order to load */
 #define JOB_INDEX "/index"              /* modules.dep and others, if the kernel's tree has none */
 

@@ -134,7 +134,7 @@ int vm_parse(struct vm_options *o, int argc, char **argv, int *code)
 	bool devices_said = false;
 	int opt, index;
 
-	*o = (struct vm_options){ .devices = 1, .cpus = 2, .memory_mb = 1024, .boot_timeout = 120, .snapshot = true };
+	*o = (struct vm_options){ .devices = 1, .cpus = 2, .memory_mb = 1024, .boot_timeout = 300, .snapshot = true };
 	/* "+": what follows the command is the command's. */
 	while ((opt = getopt_long(argc, argv, "+", options, &index)) != -1) {
 		*code = DEVX_USAGE;

@@ -9,7 +9,7 @@
 
 #include "machine.h"
 
-#define SNAPSHOT_VERSION 1 /* of the machine in start.c */
+#define SNAPSHOT_VERSION 2 /* of the machine in start.c */
 
 /* The name is made of all that the state of the guest depends on. What is shared is not in it: it is mounted later. */
 int snapshot_path(const struct machine *m, const char *cache, const struct vm_qemu *q, const char *elf, const char *initrd,

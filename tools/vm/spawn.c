@@ -56,6 +56,7 @@ pid_t spawn(const struct spawn *s)
 int spawn_janitor(struct machine *m)
 {
 	const char *base = getenv("TMPDIR");
+	char path[VM_PATH];
 	struct stat st;
 	int p[2];
 	char c;
@@ -77,8 +78,11 @@ int spawn_janitor(struct machine *m)
 				;
 		}
 		vm_remove_tree(m->dir);
-		if (m->o->control && !lstat(m->o->control, &st) && S_ISSOCK(st.st_mode))
-			unlink(m->o->control);
+		for (unsigned int i = 0; m->o->control && i < m->o->devices; i++) { /* of a server that could not */
+			if (!vm_join(path, m->o->devices == 1 ? "%s" : "%s.%u", m->o->control, i) && !lstat(path, &st) &&
+			    S_ISSOCK(st.st_mode))
+				unlink(path);
+		}
 		_exit(0);
 	}
 	close(p[0]);
@@ -108,13 +112,14 @@ int spawn_wait(struct machine *m, const char *const sockets[], unsigned int n)
 int spawn_server(struct machine *m, unsigned int n)
 {
 	const struct vm_options *o = m->o;
-	char count[16], socket[80], *argv[16 + 2 * VM_MANY];
+	char count[16], socket[80], control[80], *argv[16 + 2 * VM_MANY];
 	unsigned int a = 0;
 	int p[2];
 	struct spawn s = { .argv = argv, .death = SIGTERM };
 
 	snprintf(count, sizeof(count), "%u", n);
 	snprintf(socket, sizeof(socket), "%s/device", m->dir);
+	snprintf(control, sizeof(control), "%s/control", m->dir);
 	argv[a++] = (char *)(o->server ? o->server : "/proc/self/exe");
 	argv[a++] = (char *)"serve";
 	argv[a++] = (char *)"--socket";
@@ -129,10 +134,8 @@ int spawn_server(struct machine *m, unsigned int n)
 		argv[a++] = (char *)"--fault";
 		argv[a++] = (char *)o->faults[i];
 	}
-	if (o->control) {
-		argv[a++] = (char *)"--control";
-		argv[a++] = (char *)o->control;
-	}
+	argv[a++] = (char *)"--control"; /* for the guest, if for nobody else */
+	argv[a++] = o->control ? (char *)o->control : control;
 	argv[a] = NULL;
 	if (pipe2(p, O_CLOEXEC))
 		return machine_fail(m, "no pipe: %s", strerror(errno));

@@ -91,7 +91,7 @@ static void arguments(struct args *a, const struct machine *m, const struct vm_q
 	arg(a, "-serial");
 	arg(a, "chardev:console");
 	arg(a, "-device");
-	arg(a, "virtio-serial-pci,max_ports=2");
+	arg(a, "virtio-serial-pci,id=serial,max_ports=%u", VM_MANY + 2);
 	arg(a, "-device");
 	arg(a, "virtserialport,chardev=link,nr=1,name=" JOB_PORT);
 	share(a, JOB_TAG_ROOT, o->root ? o->root : "/", false);
@@ -149,6 +149,24 @@ int machine_start(struct machine *m, const struct vm_qemu *q, const char *elf, c
 	return qmp_call(m, "qmp_capabilities", NULL, NULL);
 }
 
+/* A port of the guest that leads to the server's control lines. */
+static int plug_control(struct machine *m, unsigned int i, unsigned int n)
+{
+	char path[VM_PATH], id[24], name[64];
+	const char *end = m->o->control;
+
+	snprintf(id, sizeof(id), "control%u", i);
+	if (n == 1 ? vm_join(path, end ? "%s" : "%s/control", end ? end : m->dir)
+		   : vm_join(path, end ? "%s.%u" : "%s/control.%u", end ? end : m->dir, i))
+		return machine_fail(m, "the path of the control socket is too long");
+	snprintf(name, sizeof(name), n == 1 ? JOB_CONTROL : JOB_CONTROL ".%u", i);
+	if (qmp_call(m, "chardev-add", json_pack("{ss s{ss s{s{ss s{ss}} sb}}}", "id", id, "backend", "type", "socket", "data", "addr",
+						 "type", "unix", "data", "path", path, "server", 0), NULL))
+		return -1;
+	return qmp_call(m, "device_add", json_pack("{ss ss ss ss ss si}", "driver", "virtserialport", "id", id, "bus", "serial.0",
+						   "chardev", id, "name", name, "nr", (int)i + 2), NULL);
+}
+
 int machine_plug(struct machine *m, const char *const sockets[], unsigned int n)
 {
 	for (unsigned int i = 0; i < n; i++) {
@@ -158,6 +176,8 @@ int machine_plug(struct machine *m, const char *const sockets[], unsigned int n)
 		snprintf(bus, sizeof(bus), "port%u", i);
 		if (qmp_call(m, "device_add", json_pack("{ss ss ss si s{ss ss}}", "driver", "vfio-user-pci", "id", id, "bus", bus,
 							"rombar", 0, "socket", "type", "unix", "path", sockets[i]), NULL))
+			return -1;
+		if (!m->o->n_connects && plug_control(m, i, n))
 			return -1;
 	}
 	return 0;
@@ -245,6 +265,7 @@ int machine_job(struct machine *m)
 	item(p, JOB_NAME, "devx-vm");
 	snprintf(text, sizeof(text), "%u", o->devices);
 	item(p, JOB_DEVICES, text);
+	item(p, JOB_CONTROLS, o->n_connects ? "0" : text);
 	item(p, JOB_MODULES, "");
 	for (unsigned int i = 0; i < o->n_shares; i++) {
 		snprintf(text, sizeof(text), JOB_TAG_SHARE " %s", (int)i, o->shares[i]);

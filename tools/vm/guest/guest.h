@@ -15,7 +15,7 @@ struct job {
 	size_t len;
 	char **argv, **env;
 	const char *cwd, *time, *random, *name, *tty, *shares[GUEST_SHARES];
-	unsigned int n_shares, devices;
+	unsigned int n_shares, devices, controls;
 	bool own_stderr, modules;
 };
 

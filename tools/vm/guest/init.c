@@ -129,31 +129,59 @@ static void load_modules(struct guest *g, char *failed, size_t size)
 	fclose(list);
 }
 
-/* The node of the port with our name. */
-static int open_port(void)
+/* Calls f for each virtio port that has a name. */
+static void each_port(void (*f)(void *arg, const char *name, const char *node), void *arg)
 {
-	char path[300], name[64] = "";
+	char path[300], name[64];
 	DIR *dir = opendir("/sys/class/virtio-ports");
 	struct dirent *e;
-	int port = -1;
 
-	while (dir && port < 0 && (e = readdir(dir))) {
-		FILE *f;
+	while (dir && (e = readdir(dir))) {
+		FILE *file;
 
-		if (e->d_name[0] == '.')
-			continue;
 		snprintf(path, sizeof(path), "/sys/class/virtio-ports/%s/name", e->d_name);
-		f = fopen(path, "re");
-		if (f && fgets(name, sizeof(name), f) && !strncmp(name, JOB_PORT "\n", sizeof(JOB_PORT))) {
-			snprintf(path, sizeof(path), "/dev/%s", e->d_name);
-			port = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+		file = e->d_name[0] == '.' ? NULL : fopen(path, "re");
+		if (file && fgets(name, sizeof(name), file)) {
+			name[strcspn(name, "\n")] = 0;
+			f(arg, name, e->d_name);
 		}
-		if (f)
-			fclose(f);
+		if (file)
+			fclose(file);
 	}
 	if (dir)
 		closedir(dir);
-	return port;
+}
+
+static void open_port(void *arg, const char *name, const char *node)
+{
+	struct guest *g = arg;
+	char path[300];
+
+	snprintf(path, sizeof(path), "/dev/%s", node);
+	if (g->port < 0 && !strcmp(name, JOB_PORT))
+		g->port = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+}
+
+/* The ports of the control lines get the names that udev would give them. */
+static void link_control(void *arg, const char *name, const char *node)
+{
+	char path[128], to[300];
+
+	if (strncmp(name, JOB_CONTROL, strlen(JOB_CONTROL)) || strchr(name, '/'))
+		return;
+	mkdir("/dev/virtio-ports", 0755);
+	snprintf(path, sizeof(path), "/dev/virtio-ports/%s", name);
+	snprintf(to, sizeof(to), "../%s", node);
+	if (!symlink(to, path) || errno == EEXIST)
+		++*(unsigned int *)arg;
+}
+
+static unsigned int link_controls(void)
+{
+	unsigned int n = 0;
+
+	each_port(link_control, &n);
+	return n;
 }
 
 static void wait_port(struct guest *g)
@@ -162,7 +190,7 @@ static void wait_port(struct guest *g)
 		struct pollfd fd = { .fd = g->uevents, .events = POLLIN };
 		char drop[4096];
 
-		g->port = open_port();
+		each_port(open_port, g);
 		if (g->port >= 0)
 			return;
 		if (poll(&fd, 1, 20) > 0)
@@ -194,6 +222,7 @@ static void parse_job(struct guest *g)
 		case JOB_RANDOM: j->random = p + 1; break;
 		case JOB_NAME: j->name = p + 1; break;
 		case JOB_DEVICES: j->devices = (unsigned int)atoi(p + 1); break;
+		case JOB_CONTROLS: j->controls = (unsigned int)atoi(p + 1); break;
 		case JOB_TTY: j->tty = p + 1; break;
 		case JOB_STDERR: j->own_stderr = true; break;
 		case JOB_MODULES: j->modules = true; break;
@@ -255,7 +284,7 @@ static unsigned int count_verbs(void)
 /* The host bounds the time; a driver that did not take its device needs none. */
 static void wait_devices(struct guest *g)
 {
-	while (count_verbs() < g->job.devices) {
+	while (count_verbs() < g->job.devices || link_controls() < g->job.controls) {
 		struct pollfd fds[] = { { .fd = g->uevents, .events = POLLIN }, { .fd = g->kmsg, .events = POLLIN } };
 		char drop[4096];
 
