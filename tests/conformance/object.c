@@ -38,15 +38,18 @@ CASE(create_refuses_a_tunnel_id, "devx-abi 4", ANY, "A create with a vhca_tunnel
 	refuse(context(), in, sizeof(in), out, sizeof(out), EINVAL);
 }
 
-CASE(create_mkey_inbox_is_checked_whole, "devx-abi 4", ANY,
-     "The inbox of CREATE_MKEY must have its whole length: EINVAL; of other creates only 16 bytes are checked.")
+CASE(create_mkey_inbox_holds_its_context, "devx-abi 4", ANY,
+     "The inbox of CREATE_MKEY must hold its context, 80 bytes: EINVAL; of other creates only 16 bytes are checked. The rest is the "
+     "device's to miss.")
 {
 	struct ibv_context *ctx = context();
 	INBOX(in, create_mkey_in, CREATE_MKEY);
 	uint8_t out[SZ(create_mkey_out)];
 
 	refuse(ctx, in, HDR_SZ, out, sizeof(out), EINVAL);
-	refuse(ctx, in, sizeof(in) - 1, out, sizeof(out), EINVAL);
+	refuse(ctx, in, 79, out, sizeof(out), EINVAL);
+	refuse(ctx, in, 80, out, sizeof(out), EREMOTEIO);
+	refuse(ctx, in, sizeof(in) - 1, out, sizeof(out), EREMOTEIO);
 }
 
 CASE(failed_create_is_eremoteio_with_outbox, "devx-abi 4", CONTROL,

@@ -201,7 +201,9 @@ void rules_force_umem(uint8_t *in, size_t inlen)
 
 bool rules_create_len_ok(const uint8_t *in, size_t inlen)
 {
-	return opcode_of(in) != PRM_OP_CREATE_MKEY || inlen >= PRM_SZ(create_mkey_in);
+	static const uint32_t field[] = { PRM_F_create_mkey_in__memory_key_mkey_entry };
+
+	return opcode_of(in) != PRM_OP_CREATE_MKEY || inlen >= (field[0] + field[1]) / 8;
 }
 
 bool rules_cq_eqn(const uint8_t *in, size_t inlen, uint32_t *eqn)

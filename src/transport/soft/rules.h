@@ -30,7 +30,7 @@ uint32_t rules_span(const uint8_t *in);
 bool rules_id_inside(const uint8_t *in, size_t inlen);
 /* Sets what the kernel forces on in an inbox that creates or modifies: *_umem_valid. Only when the inbox holds the bit. */
 void rules_force_umem(uint8_t *in, size_t inlen);
-/* The one inbox whose length the kernel checks beyond its header: CREATE_MKEY. */
+/* The one inbox whose length the kernel checks beyond its header: CREATE_MKEY's, up to the end of its context. */
 bool rules_create_len_ok(const uint8_t *in, size_t inlen);
 /* CREATE_CQ that is not for an APU, with its context inside the inbox: the EQN that it names. */
 bool rules_cq_eqn(const uint8_t *in, size_t inlen, uint32_t *eqn);
