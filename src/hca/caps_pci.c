@@ -64,9 +64,22 @@ static const struct cap_row roce[] = {
 	END,
 };
 
+/* Rates are kept (pacing.c). */
+static const struct cap_row qos[] = {
+	CAP_ALL(qos_cap, packet_pacing, 1),
+	CAP_ALL(qos_cap, packet_pacing_uid, 1),
+	CAP_ALL(qos_cap, packet_pacing_burst_bound, 1),
+	CAP_ALL(qos_cap, packet_pacing_typical_size, 1),
+	CAP_ALL(qos_cap, packet_pacing_min_rate, RATE_KBPS_MIN),
+	CAP_ALL(qos_cap, packet_pacing_max_rate, RATE_KBPS_MAX),
+	CAP_ALL(qos_cap, packet_pacing_rate_table_size, RATE_LIMITS),
+	END,
+};
+
 const struct cap_page cap_pages_bare[] = {
 	{ CAP_GENERAL, general },
 	{ CAP_ETHERNET, ethernet },
 	{ CAP_ROCE, roce },
+	{ CAP_QOS, qos },
 	{ 0, NULL },
 };

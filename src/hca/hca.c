@@ -107,7 +107,7 @@ static const struct {
 static const struct hca_op *const op_tables[] = {
 	ops_user, ops_flow_counter, ops_caps, ops_mkey, ops_cq, ops_qp, ops_q_counter,
 	/* Transport and queues. */
-	ops_tis, ops_tir, ops_rq, ops_sq, ops_srq, ops_xrq, ops_dct, ops_mcg, ops_psv,
+	ops_tis, ops_tir, ops_rq, ops_sq, ops_srq, ops_xrq, ops_dct, ops_mcg, ops_psv, ops_pacing,
 	/* Steering. */
 	ops_flow_table, ops_flow_entry, ops_reformat, ops_l2,
 	/* Events and doorbells. */

@@ -82,6 +82,7 @@ void init_objects_gone(struct hca *h)
 	h->charged = 0;
 	steer_clear(h->steer);
 	mcg_clear(h->mcgs);
+	rate_limits_clear(h);
 	vport_clear(h);
 }
 

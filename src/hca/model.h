@@ -105,7 +105,7 @@ struct hca_op {
 
 /* Tables of rows, one per file of handlers; ended by opcode 0. */
 extern const struct hca_op ops_user[], ops_flow_counter[], ops_caps[], ops_mkey[], ops_cq[], ops_qp[], ops_q_counter[];
-extern const struct hca_op ops_tis[], ops_tir[], ops_rq[], ops_sq[], ops_srq[], ops_xrq[], ops_dct[], ops_mcg[], ops_psv[];
+extern const struct hca_op ops_tis[], ops_tir[], ops_rq[], ops_sq[], ops_srq[], ops_xrq[], ops_dct[], ops_mcg[], ops_psv[], ops_pacing[];
 /* Events and doorbells. */
 extern const struct hca_op ops_uar[], ops_eq[], ops_registers[], ops_access_reg[], ops_set_caps[], ops_nic_vport[],
 	ops_node[];
@@ -132,6 +132,14 @@ struct steer;
 struct umem;
 struct init;
 
+/* An entry of the table of rates; rate 0: it is free. Entry 0 is never used: it means no limit. */
+#define RATE_LIMITS 128u
+
+struct rate_limit {
+	uint32_t rate; /* kbit/s */
+	uint16_t uid;
+};
+
 struct hca {
 	struct hca_config cfg;
 	struct hca_host ops;
@@ -150,6 +158,7 @@ struct hca {
 	const struct hca_op *op_of[0x1000];
 	const struct gen_type *gen_of[0x80]; /* general objects that the profile has, by their type */
 	struct mcg_table *mcgs; /* multicast groups by gid */
+	struct rate_limit rates[RATE_LIMITS];
 	uint8_t scratch[65536]; /* the outbox of the command that executes */
 };
 

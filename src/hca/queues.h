@@ -27,6 +27,10 @@
 #define MCG_LOG_MAX 21u
 #define MCG_QP_MAX 240u
 
+/* Rates of packet pacing, in kbit/s: up to a port's 100 Gbit/s (our choice). */
+#define RATE_KBPS_MIN 1u
+#define RATE_KBPS_MAX 100000000u
+
 #define WQ_LOG_SZ_MAX 15u
 #define RQ_LOG_STRIDE_MIN 4u
 #define RQ_LOG_STRIDE_MAX 9u
@@ -84,6 +88,9 @@ bool wq_limit_reached(struct prm_box *ctx, struct ctx_place lwm);
 
 /* May a queue go from one state to the other by a command? */
 bool queue_may_go(unsigned int from, unsigned int to);
+/* pacing.c: is the entry set, and one that this uid may name? */
+bool rate_limit_exists(const struct hca *h, uint16_t uid, uint32_t index);
+void rate_limits_clear(struct hca *h);
 /* A q counter of this uid, or one of the driver's, that a queue counts in; none for 0. */
 enum syn queue_counter(struct hca *h, struct call *c, uint32_t id, struct hca_obj **counter);
 /* The leaf of the scheduling tree that a queue sends through; NULL: none of this uid, or no leaf. */

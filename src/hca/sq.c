@@ -24,6 +24,13 @@ static enum syn group_check(struct hca *h, struct call *c, struct prm_box *ctx)
 	return id && !queue_group(h, c, id) ? SYN_SQ_GROUP_TYPE : SYN_OK;
 }
 
+static bool rate_ok(struct hca *h, struct call *c, struct prm_box *ctx)
+{
+	uint32_t index = (uint32_t)PRM_GET(ctx, sqc, packet_pacing_rate_limit_index);
+
+	return !index || rate_limit_exists(h, c->uid, index);
+}
+
 static enum syn check(struct hca *h, struct call *c, struct prm_box *ctx, struct ctx_links *links)
 {
 	struct prm_box wq = PRM_SUB(ctx, sqc, wq);
@@ -36,7 +43,7 @@ static enum syn check(struct hca *h, struct call *c, struct prm_box *ctx, struct
 		return SYN_SQ_NEW_STATE;
 	if (!queue_ts_format_ok(h, PRM_GET(ctx, sqc, ts_format)))
 		return SYN_SQ_TS_FORMAT;
-	if (PRM_GET(ctx, sqc, packet_pacing_rate_limit_index))
+	if (!rate_ok(h, c, ctx))
 		return SYN_SQ_RATE;
 	/* The context has room for one TIS; queues that steering sends from have none (rdma-core and DPDK make such). */
 	if (tises > 1)
@@ -83,7 +90,7 @@ static enum syn check_modify(struct hca *h, struct call *c, struct ctx_obj *obj,
 		return SYN_SQ_STATE;
 	if (!queue_may_go(obj->state, next))
 		return SYN_SQ_STEP;
-	if (select & SQ_SELECT_RATE && PRM_GET(to, sqc, packet_pacing_rate_limit_index))
+	if (select & SQ_SELECT_RATE && !rate_ok(h, c, to))
 		return SYN_SQ_RATE;
 	syn = select & SQ_SELECT_QUEUE_GROUP ? group_check(h, c, to) : SYN_OK;
 	if (syn != SYN_OK)

@@ -227,10 +227,81 @@ static void services(void **state)
 	cmd_ok(b.d, &c);
 }
 
+static void rate_cmd(struct cmd *c, uint16_t uid, uint32_t index, uint32_t rate)
+{
+	struct prm_box ctx;
+
+	CMD(c, SET_PP_RATE_LIMIT, uid, set_pp_rate_limit);
+	SET(c, set_pp_rate_limit_in, rate_limit_index, index);
+	ctx = PRM_SUB(&c->i, set_pp_rate_limit_in, ctx);
+	PRM_SET(&ctx, set_pp_rate_limit_context, rate_limit, rate);
+}
+
+static void make_pas_sq(struct base *b, struct make *m)
+{
+	struct prm_box wq;
+
+	make_sq(b, m, 0);
+	PRM_SET(&m->ctx, sqc, tis_lst_sz, 0);
+	wq = PRM_SUB(&m->ctx, sqc, wq);
+	PRM_SET(&wq, wq, wq_umem_valid, 0);
+	PRM_SET(&wq, wq, dbr_umem_valid, 0);
+	list_pas(&m->c, PRM_SZ(create_sq_in), 1, MEM_ADDR, PAGE);
+}
+
+/* Rates of the driver's are everybody's, those of a program its own; the one that a queue has may go. */
+static void rates(void **state)
+{
+	struct base b = bare_base(state), other = b;
+	struct make m;
+	struct cmd c;
+
+	rate_cmd(&c, 0, 0, 100);
+	cmd_refused(b.d, &c, SYN_RATE_INDEX);
+	rate_cmd(&c, 0, RATE_LIMITS, 100);
+	cmd_refused(b.d, &c, SYN_RATE_INDEX);
+	rate_cmd(&c, 0, 1, RATE_KBPS_MAX + 1);
+	cmd_refused(b.d, &c, SYN_RATE);
+	make_pas_sq(&b, &m);
+	PRM_SET(&m.ctx, sqc, packet_pacing_rate_limit_index, 1);
+	cmd_refused(b.d, &m.c, SYN_SQ_RATE);
+	rate_cmd(&c, 0, 1, RATE_KBPS_MAX);
+	cmd_ok(b.d, &c);
+	cmd_ok(b.d, &m.c);
+	rate_cmd(&c, b.uid, 2, 5000);
+	cmd_ok(b.d, &c);
+	PRM_SET(&m.ctx, sqc, packet_pacing_rate_limit_index, 2);
+	cmd_ok(b.d, &m.c);
+	rate_cmd(&c, b.other, 2, 0);
+	cmd_refused(b.d, &c, SYN_RATE_UID);
+	other.uid = b.other;
+	other.pd = new_pd(b.d, b.other);
+	make_pas_sq(&other, &m);
+	PRM_SET(&m.ctx, sqc, packet_pacing_rate_limit_index, 2);
+	cmd_refused(b.d, &m.c, SYN_SQ_RATE);
+	PRM_SET(&m.ctx, sqc, packet_pacing_rate_limit_index, 1);
+	cmd_ok(b.d, &m.c);
+	rate_cmd(&c, b.uid, 2, 0);
+	cmd_ok(b.d, &c);
+	make_pas_sq(&b, &m);
+	PRM_SET(&m.ctx, sqc, packet_pacing_rate_limit_index, 2);
+	cmd_refused(b.d, &m.c, SYN_SQ_RATE);
+}
+
+/* A device in a process has none. */
+static void no_rates(void **state)
+{
+	struct cmd c;
+
+	rate_cmd(&c, 0, 1, 100);
+	cmd_refused(*state, &c, SYN_BAD_OP);
+}
+
 int run_driver_tests(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, dev_setup_bare, dev_teardown)
-	const struct CMUnitTest tests[] = { TEST(resize), TEST(mkey_refused), TEST(mkey_memory), TEST(services) };
+	const struct CMUnitTest tests[] = { TEST(resize), TEST(mkey_refused), TEST(mkey_memory), TEST(services), TEST(rates),
+		cmocka_unit_test_setup_teardown(no_rates, dev_setup, dev_teardown) };
 
 	return cmocka_run_group_tests_name("driver", tests, NULL, NULL);
 }
