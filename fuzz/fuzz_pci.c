@@ -12,12 +12,12 @@
 #include "template.h"
 
 #define MEM_BASE UINT64_C(0x100000)
-#define MEM_SIZE 0x20000u
+#define MEM_SIZE 0x18000u
 #define QUEUE MEM_BASE
 #define EQ_PAGE (MEM_BASE + 0x1000)
 #define SCRATCH (MEM_BASE + 0x2000)  /* pages for objects */
 #define BOXES (MEM_BASE + 0x10000)   /* mailboxes, 1 KiB apart */
-#define N_BOXES 64u
+#define N_BOXES 32u
 #define BLOCK_STEP 1024u
 #define TIMEOUT UINT64_C(1000000)
 #define STEPS_MAX 32
@@ -33,7 +33,7 @@ struct world {
 	uint64_t rung;      /* the last time at which a doorbell was written */
 	uint64_t dirty_low, dirty_high;
 	uint32_t ids[IDS], n_ids, eqn, uar;
-	struct live live;
+	struct live live, *fresh; /* fresh: what each input begins with, by the function */
 	uint32_t serial;
 	uint8_t token;
 };
@@ -348,7 +348,9 @@ static void bring_up(struct world *w)
 	prm_set(&i, PRM_SZ(create_eq_in) * 8, 64, EQ_PAGE);
 	run(w, box, sizeof(box), out);
 	w->eqn = (uint32_t)PRM_GET(&o, create_eq_out, eq_number);
-	template_begin(w->p->hca, &w->live, SCRATCH);
+	if (!w->fresh->env.mem)
+		template_begin(w->p->hca, w->fresh, SCRATCH);
+	w->live = *w->fresh;
 	w->live.env.eqn = w->eqn;
 }
 
@@ -381,6 +383,7 @@ static struct pci *function_of(struct world *w, unsigned int which)
 {
 	static const struct pci_host ops = { .read = host_read, .write = host_write, .msix = host_msix };
 	static struct pci *functions[32];
+	static struct live fresh[32];
 	static uint8_t *uars;
 	struct pci_config config = { .mapped = which & 16 };
 
@@ -398,6 +401,7 @@ static struct pci *function_of(struct world *w, unsigned int which)
 		functions[which] = pci_new(&config, &ops, w);
 	FUZZ_CHECK(functions[which]);
 	functions[which]->host = w;
+	w->fresh = &fresh[which];
 	functions[which]->rng = functions[which]->order = 0;
 	return functions[which];
 }

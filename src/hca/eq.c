@@ -193,10 +193,13 @@ void eq_event(struct hca *h, struct hca_obj *obj, const uint8_t *event)
 
 void eqs_event(struct hca *h, const struct hca_event *ev, uint16_t uid)
 {
-	for (uint32_t id = EQN_FIRST; h->tables[OBJ_EQ].count && id <= EQN_LAST; id++) {
+	uint32_t left = h->tables[OBJ_EQ].count;
+
+	for (uint32_t id = EQN_FIRST; left && id <= EQN_LAST; id++) {
 		struct hca_obj *obj = obj_in_entry(obj_peek(h, OBJ_EQ, id));
 		struct eq *eq = (struct eq *)obj;
 
+		left -= obj != NULL;
 		/* A driver hears what concerns its programs too, and tells them. */
 		if (obj && (!ev->affiliated || obj->uid == uid || (h->cfg.bare && !obj->uid)) && eq->events[ev->type / 64] >> ev->type % 64 & 1)
 			eq_event(h, obj, ev->eqe);
@@ -206,7 +209,7 @@ void eqs_event(struct hca *h, const struct hca_event *ev, uint16_t uid)
 /* The driver's queue that hears of these events, with an id of at least from; NULL: there is none. */
 static struct hca_obj *driver_eq(struct hca *h, uint8_t type, uint32_t from)
 {
-	uint32_t left = h->tables[OBJ_EQ].count; /* it is on the way of each command: no further than the last queue */
+	uint32_t left = h->tables[OBJ_EQ].count; /* on the way of each command: no further than the last queue */
 
 	for (uint32_t id = EQN_FIRST; left && id <= EQN_LAST; id++) {
 		struct hca_obj *obj = obj_in_entry(obj_peek(h, OBJ_EQ, id));
