@@ -85,11 +85,11 @@ static int add_allowed(scmp_filter_ctx f)
 static int add_conditional(scmp_filter_ctx f)
 {
 	static const int fcntls[] = { F_GETFL, F_SETFL, F_GET_SEALS, F_ADD_SEALS };
-	const struct scmp_arg_cmp no_code = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0), us = SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid());
+	const struct scmp_arg_cmp no_code = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0), us = SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0);
 	int err = 0;
 
 	for (size_t i = 0; i < sizeof(fcntls) / sizeof(fcntls[0]) && !err; i++)
-		err = seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 1, SCMP_A1(SCMP_CMP_EQ, (scmp_datum_t)fcntls[i]));
+		err = seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 1, SCMP_A1(SCMP_CMP_EQ, (scmp_datum_t)fcntls[i], 0));
 	if (!err)
 		err = seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1, no_code);
 	if (!err)

@@ -7,6 +7,8 @@
 
 #include "uverbs.h"
 
+#define EVENTS_MAX 16u /* of one call: MAX_NUM_EVENTS of Linux, drivers/infiniband/hw/mlx5/devx.c */
+
 bool uverbs_owns_channel(const struct mlx5dv_devx_event_channel *channel)
 {
 	return slab_owns(&uverbs_channels, channel);
@@ -70,7 +72,8 @@ int uverbs_subscribe(struct mlx5dv_devx_event_channel *pub, struct mlx5dv_devx_o
 
 	if (!err && obj)
 		err = check_obj(c, obj);
-	if (!err && (!events || bytes > UINT16_MAX))
+	/* The kernel says so too, but reads the whole list first, however little of it there is. */
+	if (!err && (!events || bytes < sizeof(*events) || bytes % sizeof(*events) || bytes / sizeof(*events) > EVENTS_MAX))
 		err = EINVAL;
 	if (err)
 		return err;

@@ -70,6 +70,11 @@ static void subscriptions(void **state)
 	fake.ioctls = 0;
 	assert_int_equal(mlx5dv_devx_subscribe_devx_event(ch, obj, 2, NULL, 7), EINVAL);
 	assert_int_equal(mlx5dv_devx_subscribe_devx_event(NULL, obj, 2, six, 7), EINVAL);
+	/* More than the kernel takes, and no whole number of events: it would read behind the list. */
+	assert_int_equal(mlx5dv_devx_subscribe_devx_event(ch, NULL, 34, six, 7), EINVAL);
+	assert_int_equal(mlx5dv_devx_subscribe_devx_event(ch, NULL, UINT16_MAX, six, 7), EINVAL);
+	assert_int_equal(mlx5dv_devx_subscribe_devx_event(ch, NULL, 3, six, 7), EINVAL);
+	assert_int_equal(mlx5dv_devx_subscribe_devx_event(ch, NULL, 0, six, 7), EINVAL);
 	assert_int_equal(fake.ioctls, 0);
 	assert_int_equal(mlx5dv_devx_obj_destroy(obj), 0);
 	assert_int_equal(mlx5dv_devx_subscribe_devx_event(ch, obj, 2, six, 7), ENOENT);
