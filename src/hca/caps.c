@@ -179,6 +179,7 @@ const struct hca_op ops_caps[] = {
 
 /* Of a bare device. */
 const struct hca_op ops_set_caps[] = {
-	{ PRM_OP_SET_HCA_CAP, PRM_SZ(set_hca_cap_in), PRM_SZ(set_hca_cap_out), OP_MOD_ANY, OP_DRIVER, OBJ_NONE, 0, 0, set_hca_cap, NULL },
+	{ PRM_OP_SET_HCA_CAP, PRM_SZ(set_hca_cap_in), PRM_SZ(set_hca_cap_out), OP_MOD_ANY, OP_DRIVER, OBJ_NONE, 0, 0,
+	  set_hca_cap, NULL },
 	{ 0 },
 };

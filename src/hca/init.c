@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How a driver takes a bare device into use and leaves it: ENABLE_HCA, the interface version, pages, capabilities and registers,
- * INIT_HCA; then everything else; TEARDOWN_HCA, pages back, DISABLE_HCA. What comes out of order is refused.
+ * How a driver takes a bare device into use and leaves it: ENABLE_HCA, the interface version, pages, capabilities and
+ * registers, INIT_HCA; then everything else; TEARDOWN_HCA, pages back, DISABLE_HCA. What comes out of order is refused.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -9,14 +9,15 @@ enum init_state { INIT_DISABLED, INIT_ENABLED, INIT_READY };
 
 /*
  * Pages, of 4 KiB. The device has no use for their content: it counts them as a real one does. Our choice of numbers: some for
- * the boot and for INIT_HCA, then one for each 64 objects. When few are free it asks for more, when many are it gives some back.
+ * the boot and for INIT_HCA, then one for each 64 objects. When few are free it asks for more, when many are it gives some
+ * back. The free ones last for 5,000 objects, which is how many a program may make while the driver answers.
  */
 #define PAGE_BYTES 4096u
 #define PAGES_BOOT 16u
 #define PAGES_INIT 128u      /* besides those of the boot */
 #define PAGES_OWN 64u        /* of both, in use from INIT_HCA on */
 #define OBJECTS_PER_PAGE 64u
-#define PAGES_LOW 80u        /* fewer free ones: more are asked for; they last for 5,000 objects until the driver has answered */
+#define PAGES_LOW 80u        /* fewer free ones: more are asked for */
 #define PAGES_STEP 64u       /* as many at a time */
 #define PAGES_HIGH (PAGES_LOW + 2 * PAGES_STEP) /* more free ones: a step is given back */
 #define PAGES_MAX (1u << 20) /* 4 GiB; more are not taken */
@@ -24,6 +25,7 @@ enum init_state { INIT_DISABLED, INIT_ENABLED, INIT_READY };
 struct pages {
 	uint64_t *given;  /* in the order of giving */
 	uint32_t *places; /* hash table over them: index in given and 1; 0: empty */
+	uint64_t secret;  /* of their hash */
 	uint32_t n, room; /* room for given; places has twice as many */
 	uint32_t low;     /* as PAGES_LOW; halved each time that the driver has none to give */
 	bool asked, told; /* an event asked for pages, or told of ones to give back, and no answer came yet */

@@ -70,7 +70,7 @@ static enum syn query_nic_vport_context(struct hca *h, struct call *c)
 	return SYN_OK;
 }
 
-/* What a bit of field_select sets. min_inline and affiliation are not among them: nothing can be required, and the port is alone. */
+/* What a bit of field_select sets. min_inline and affiliation are not among them: nothing is required, and the port is alone. */
 #define FIELD(bit, field) { CTX_MASK(modify_nic_vport_field_select, bit), CTX_PLACE(nic_vport_context, field) }
 static const struct ctx_select fields[] = {
 	FIELD(roce_en, roce_en),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What InfiniBand's side of a driver asks of an Ethernet port: the partition key, the GID, management datagrams, special keys. */
+/* What InfiniBand's side of a driver asks of an Ethernet port: partition key, GID, management datagrams, special keys. */
 #include <string.h>
 
 #include "context.h"
@@ -13,6 +13,7 @@ static enum syn query_hca_vport_pkey(struct hca *h, struct call *c)
 {
 	uint64_t index = PRM_GET(&c->in, query_hca_vport_pkey_in, pkey_index);
 	uint32_t n = index == ALL_PKEYS ? PKEYS : 1;
+	struct prm_box first;
 	enum syn syn = vport_own(c, true);
 
 	if (syn != SYN_OK)
@@ -23,7 +24,8 @@ static enum syn query_hca_vport_pkey(struct hca *h, struct call *c)
 		return SYN_OUT_LEN;
 	if (index && index != ALL_PKEYS)
 		return SYN_OK;
-	prm_set(&c->out, PRM_SZ(query_hca_vport_pkey_out) * 8 + CTX_BIT_OF(PRM_F_pkey__pkey), CTX_WIDTH_OF(PRM_F_pkey__pkey), PKEY_DEFAULT);
+	first = prm_out(c->out.p + PRM_SZ(query_hca_vport_pkey_out), PRM_SZ(pkey));
+	PRM_SET(&first, pkey, pkey, PKEY_DEFAULT);
 	return SYN_OK;
 }
 
@@ -46,8 +48,8 @@ static enum syn query_hca_vport_gid(struct hca *h, struct call *c)
 }
 
 /*
- * Management datagrams go to agents that an Ethernet port does not have: each is answered with its own header, as a response whose
- * status says that the attribute is not supported (InfiniBand specification, volume 1, 13.4.7).
+ * Management datagrams go to agents that an Ethernet port does not have: each is answered with its own header, as a response
+ * whose status says that the attribute is not supported (InfiniBand specification, volume 1, 13.4.7).
  */
 #define MAD_BYTES 256u
 #define MAD_METHOD 3u  /* the byte */

@@ -15,9 +15,14 @@ enum { PAGES_CANNOT = 0, PAGES_GIVE = 1, PAGES_TAKE_BACK = 2 };
 
 #define FIRST_ROOM 128u
 
+/* Mixed with where the table lies, which a guest does not know: else it could give addresses that all have one place. */
 static uint32_t hash(const struct pages *p, uint64_t addr)
 {
-	return (uint32_t)((addr / PAGE_BYTES * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & (p->room * 2 - 1);
+	uint64_t z = addr ^ p->secret;
+
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+	return (uint32_t)(z ^ z >> 31) & (p->room * 2 - 1);
 }
 
 /* The place of an address, or the empty one where it belongs. */
@@ -77,7 +82,7 @@ void pages_forget(struct pages *p)
 {
 	free(p->given);
 	free(p->places);
-	*p = (struct pages){ .low = PAGES_LOW };
+	*p = (struct pages){ .low = PAGES_LOW, .secret = (uintptr_t)p * UINT64_C(0x9e3779b97f4a7c15) };
 }
 
 uint32_t pages_in_use(const struct hca *h)
@@ -226,7 +231,8 @@ static enum syn manage_pages(struct hca *h, struct call *c)
 }
 
 const struct hca_op ops_pages[] = {
-	{ PRM_OP_QUERY_PAGES, PRM_SZ(query_pages_in), PRM_SZ(query_pages_out), OP_MOD_ANY, OP_DRIVER, OBJ_NONE, 0, 0, query_pages, NULL },
+	{ PRM_OP_QUERY_PAGES, PRM_SZ(query_pages_in), PRM_SZ(query_pages_out), OP_MOD_ANY, OP_DRIVER, OBJ_NONE, 0, 0,
+	  query_pages, NULL },
 	{ PRM_OP_MANAGE_PAGES, PRM_SZ(manage_pages_in), PRM_SZ(manage_pages_out), PAGES_TAKE_BACK, OP_DRIVER, OBJ_NONE, 0, 0,
 	  manage_pages, NULL },
 	{ 0 },

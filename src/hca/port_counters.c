@@ -29,7 +29,8 @@ struct shown {
 
 /* Most are pairs of dwords, high and low. */
 #define PAIR(group, layout, field, what) { group, what, 64, CTX_BIT_OF(PRM_F_##layout##__##field##_high) }
-#define ONE(group, layout, field, what) { group, what, CTX_WIDTH_OF(PRM_F_##layout##__##field), CTX_BIT_OF(PRM_F_##layout##__##field) }
+#define ONE(group, layout, field, what)                                                                              \
+	{ group, what, CTX_WIDTH_OF(PRM_F_##layout##__##field), CTX_BIT_OF(PRM_F_##layout##__##field) }
 #define SIZE(field, n) PAIR(GROUP_2819, eth_2819_cntrs_grp_data_layout, ether_stats_pkts##field##octets, SIZES + (n))
 
 static const struct shown shown[] = {

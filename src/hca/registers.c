@@ -22,7 +22,7 @@ static const struct reg *find(uint64_t id)
 }
 
 /* The data follow the header on both sides; what an inbox leaves out of them is zero. A write shows what is there after it. */
-static enum syn access(struct hca *h, struct call *c, const struct reg *r)
+static enum syn use_register(struct hca *h, struct call *c, const struct reg *r)
 {
 	struct prm_box in = prm_in(c->in.p + PRM_HDR_SZ, c->in.len - PRM_HDR_SZ), out;
 	enum syn syn = SYN_OK;
@@ -45,14 +45,14 @@ static enum syn access_register_user(struct hca *h, struct call *c)
 
 	if (!r || !r->user)
 		return SYN_REG_ID;
-	return c->op_mod == REG_WRITE ? SYN_REG_WRITE : access(h, c, r);
+	return c->op_mod == REG_WRITE ? SYN_REG_WRITE : use_register(h, c, r);
 }
 
 static enum syn access_reg(struct hca *h, struct call *c)
 {
 	const struct reg *r = find(PRM_GET(&c->in, access_register_in, register_id));
 
-	return r ? access(h, c, r) : SYN_REG_NONE;
+	return r ? use_register(h, c, r) : SYN_REG_NONE;
 }
 
 #define SAME_PORT(layout)                                                                                            \
@@ -205,7 +205,7 @@ const struct hca_op ops_registers[] = {
 
 /* Of a bare device. */
 const struct hca_op ops_access_reg[] = {
-	{ PRM_OP_ACCESS_REGISTER, PRM_SZ(access_register_in), PRM_SZ(access_register_out), REG_READ, OP_DRIVER, OBJ_NONE, 0, 0, access_reg,
-	  NULL },
+	{ PRM_OP_ACCESS_REGISTER, PRM_SZ(access_register_in), PRM_SZ(access_register_out), REG_READ, OP_DRIVER, OBJ_NONE, 0, 0,
+	  access_reg, NULL },
 	{ 0 },
 };

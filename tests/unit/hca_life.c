@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A driver's whole life, in the order in which Linux 7.2 gives the commands: load, a netdev, a verbs device, a program, unload. Then
- * the same again, as after a reload.
+ * A driver's whole life, in the order in which Linux 7.2 gives the commands: load, a netdev, a verbs device, a program,
+ * unload. Then the same again, as after a reload.
  */
 #include "bare.h"
 #include "caps.h"

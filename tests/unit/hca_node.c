@@ -212,7 +212,8 @@ static void datagrams_and_keys(void **state)
 int run_node_tests(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, dev_setup_bare, dev_teardown)
-	const struct CMUnitTest tests[] = { TEST(fields), TEST(lists), TEST(vport_state), TEST(pkeys_and_gids), TEST(datagrams_and_keys) };
+	const struct CMUnitTest tests[] = { TEST(fields), TEST(lists), TEST(vport_state), TEST(pkeys_and_gids),
+					   TEST(datagrams_and_keys) };
 
 	return cmocka_run_group_tests_name("node", tests, NULL, NULL);
 }
