@@ -356,7 +356,8 @@ static void command(struct client *c, bool whole)
 static void reply(struct client *c)
 {
 	uint8_t m[sizeof(struct vfu_dma_access) + 256] = { 0 }, b = (uint8_t)take(c, 1);
-	struct vfu_header h = { .id = (uint16_t)(c->dma_id + (b & 1)), .command = b & 2 ? VFU_DMA_READ : VFU_DMA_WRITE, .flags = VFU_REPLY };
+	struct vfu_header h = { .id = (uint16_t)(c->dma_id + (b & 1)), .command = b & 2 ? VFU_DMA_READ : VFU_DMA_WRITE,
+				.flags = VFU_REPLY };
 	size_t count = take(c, 1), len = b & 4 ? 0 : 16;
 	uint64_t address = b & 8 ? number(c) : c->dma_address;
 
@@ -403,6 +404,12 @@ static void hang_up(struct client *c)
 	FUZZ_CHECK(!vfu_attached(world.v));
 }
 
+/* The word of send_fds() for one of them. */
+static uint8_t one_fd(unsigned int which)
+{
+	return (uint8_t)(130 - 130 % F_N + which);
+}
+
 /* A client that a driver could be behind: memory, a command queue at its start, and the right to use it. */
 static void settle(struct client *c, uint8_t how)
 {
@@ -413,7 +420,7 @@ static void settle(struct client *c, uint8_t how)
 
 	send_message(c, &h, (const uint8_t *)&hello, sizeof(hello), 0);
 	h = (struct vfu_header){ .id = ++c->id, .command = VFU_DMA_MAP, .size = sizeof(h) + sizeof(map) };
-	send_message(c, &h, (const uint8_t *)&map, sizeof(map), how & 2 ? 0 : how & 4 ? 130 + F_PLAIN - 130 % F_N : 130 + F_SEALED - 130 % F_N);
+	send_message(c, &h, (const uint8_t *)&map, sizeof(map), how & 2 ? 0 : one_fd(how & 4 ? F_PLAIN : F_SEALED));
 	for (int i = 0; i < 2; i++) {
 		struct vfu_region_access a = { .offset = i ? 0x10 : 4, .region = i ? PCI_BAR0 : PCI_CONFIG, .count = i ? 8 : 2 };
 

@@ -12,12 +12,44 @@
 #include <unistd.h>
 
 uint64_t fake_now = 1000;
-bool fake_no_memory;
 unsigned int fake_alive;
+
+/* The allocation that fails, counted from 1 on; 0: none. */
+unsigned int fail_allocation;
+
+void *__real_malloc(size_t n);
+void *__real_calloc(size_t n, size_t size);
+void *__real_reallocarray(void *p, size_t n, size_t size);
+void *__wrap_malloc(size_t n);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_reallocarray(void *p, size_t n, size_t size);
+
+static bool fails(void)
+{
+	if (!fail_allocation || --fail_allocation)
+		return false;
+	errno = ENOMEM;
+	return true;
+}
+
+void *__wrap_malloc(size_t n)
+{
+	return fails() ? NULL : __real_malloc(n);
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+	return fails() ? NULL : __real_calloc(n, size);
+}
+
+void *__wrap_reallocarray(void *p, size_t n, size_t size)
+{
+	return fails() ? NULL : __real_reallocarray(p, n, size);
+}
 
 struct pci *pci_new(const struct pci_config *config, const struct pci_host *ops, void *host)
 {
-	struct pci *p = fake_no_memory ? NULL : calloc(1, sizeof(*p));
+	struct pci *p = calloc(1, sizeof(*p));
 
 	if (!p)
 		return NULL;

@@ -30,7 +30,7 @@ struct pci {
 };
 
 extern uint64_t fake_now;       /* the clock */
-extern bool fake_no_memory;     /* pci_new() fails */
+extern unsigned int fail_allocation; /* the first, second, ... of those to come; 0: none */
 extern unsigned int fake_alive; /* functions */
 
 struct peer {
@@ -79,7 +79,7 @@ int reg_write(struct peer *p, uint32_t region, uint64_t offset, const void *data
 unsigned int open_fds(void);
 int memory_file(uint64_t size, bool sealed);
 
-extern const struct CMUnitTest vfu_message_tests[], vfu_dma_tests[], vfu_irq_tests[], vfu_server_tests[];
-extern const size_t vfu_n_message_tests, vfu_n_dma_tests, vfu_n_irq_tests, vfu_n_server_tests;
+extern const struct CMUnitTest vfu_message_tests[], vfu_dma_tests[], vfu_dma_message_tests[], vfu_irq_tests[], vfu_server_tests[];
+extern const size_t vfu_n_message_tests, vfu_n_dma_tests, vfu_n_dma_message_tests, vfu_n_irq_tests, vfu_n_server_tests;
 
 #endif

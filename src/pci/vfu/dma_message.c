@@ -89,8 +89,14 @@ static bool exchange(struct vfu *v, uint16_t command, const struct vfu_dma_acces
 	struct vfu_header h = { .id = (uint16_t)(v->dma.last_id + 1), .command = command, .size = (uint32_t)(HEAD + len) };
 	uint64_t deadline = (v->config.wait_ms ? real_ms() : 0) + (uint64_t)v->config.wait_ms;
 
-	if (v->client < 0 || v->broken || v->dma.silent || !flush_by(v, deadline))
+	if (v->client < 0 || v->broken || v->dma.silent)
 		return false;
+	/* Who does not take replies is waited for once, until it takes them. */
+	if (!vfu_flush(v) && (v->dma.deaf || !flush_by(v, deadline))) {
+		v->dma.deaf = true;
+		return false;
+	}
+	v->dma.deaf = false;
 	memcpy(v->out, &h, sizeof(h));
 	memcpy(v->out + sizeof(h), a, sizeof(*a));
 	memset(v->out + HEAD + len - sizeof(uint32_t), 0, is_short && len ? sizeof(uint32_t) : 0);

@@ -145,7 +145,7 @@ bool vfu_attach(struct vfu *v, int fd)
 	v->greeted = v->broken = false;
 	v->dma.xfer_max = VFU_XFER_MAX;
 	v->dma.last_id = 0;
-	v->dma.silent = false;
+	v->dma.silent = v->dma.deaf = false;
 	v->dma.layout = LAYOUT_UNKNOWN;
 	return true;
 }

@@ -60,6 +60,7 @@ struct dma {
 	uint64_t xfer_max;      /* that the client takes */
 	uint16_t last_id;
 	bool silent;            /* it did not answer that in time: no more waiting until it does */
+	bool deaf;              /* it did not take a reply in time: as above, until it does */
 	enum { LAYOUT_UNKNOWN, LAYOUT_SPEC, LAYOUT_SHORT } layout; /* dma_message.c */
 };
 
