@@ -28,7 +28,10 @@ RATIO_FAR, RATIO_GOAL, STEPS_GOAL = 1.10, 1.03, 0.80
 
 
 def stage(s):
-    """What the guests run, in a folder that they see at the same path."""
+    """What the guests run, in a folder that they see at the same path; what an earlier run left is gone."""
+    for name in os.listdir(s.out):
+        if name != "results.tap" and os.path.isfile(os.path.join(s.out, name)):
+            os.unlink(os.path.join(s.out, name))
     shutil.rmtree(s.stage, ignore_errors=True)
     shutil.copytree(os.path.join(s.top, "tests/vm"), s.stage)
     shutil.copy(os.path.join(s.top, "bench/uverbs.py"), s.stage)
