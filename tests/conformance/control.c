@@ -3,6 +3,9 @@
  * A device that can be held, removed and made to fail: a software one of this process, by soft.h; or the one under test, of
  * the kernel, by the control lines of the `devx serve` behind it, and by sysfs.
  */
+#include <glob.h>
+#include <net/if.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -162,9 +165,34 @@ void advance(struct ibv_device *dev, uint64_t ns)
 	CHECK_EQ(odx_soft_advance(dev, ns), 0);
 }
 
+/* The kernel shows a port as up only while its interface is; that has an up of its own, which may take long and is done once. */
+static void interface_up(struct ibv_device *dev)
+{
+	char pattern[256];
+	struct ifreq r = { .ifr_name = "" };
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	glob_t found;
+
+	snprintf(pattern, sizeof(pattern), "/sys/class/infiniband/%s/device/net/*", ibv_get_device_name(dev));
+	CHECK(fd >= 0);
+	if (!glob(pattern, 0, NULL, &found)) {
+		snprintf(r.ifr_name, sizeof(r.ifr_name), "%s", strrchr(found.gl_pathv[0], '/') + 1);
+		globfree(&found);
+		if (!ioctl(fd, SIOCGIFFLAGS, &r) && !(r.ifr_flags & IFF_UP)) {
+			r.ifr_flags |= IFF_UP;
+			if (ioctl(fd, SIOCSIFFLAGS, &r))
+				printf("# %s does not come up: errno %d\n", r.ifr_name, errno);
+		}
+	}
+	close(fd);
+}
+
 int set_port(struct ibv_device *dev, int up)
 {
-	return is_soft_device(dev) ? odx_soft_port(dev, 1, up) : TELL("port %s", up ? "up" : "down") ? 0 : EIO;
+	if (is_soft_device(dev))
+		return odx_soft_port(dev, 1, up);
+	interface_up(dev);
+	return TELL("port %s", up ? "up" : "down") ? 0 : EIO;
 }
 
 int traffic(struct ibv_device *dev, uint32_t counter, uint64_t packets, uint64_t octets)

@@ -248,12 +248,12 @@ CASE(spec_makes_an_equal_device, "odx_soft_spec(3)", SOFT, "The spec that a devi
 	CHECK_EQ(odx_soft_spec(a, first, 3), ENOSPC);
 }
 
-CASE(removed_device_does_not_open, "take_away(3)", CONTROL,
+CASE(removed_device_does_not_open, "odx_soft_remove(3)", SOFT,
      "A removed device does not open: EIO. Removing it twice changes nothing.")
 {
 	struct ibv_device *dev = soft("");
 
-	CHECK_EQ(take_away(dev), 0);
-	CHECK_EQ(is_soft() ? take_away(dev) : 0, 0); /* twice: nothing */
+	CHECK_EQ(odx_soft_remove(dev), 0);
+	CHECK_EQ(odx_soft_remove(dev), 0);
 	CHECK_NULL(mlx5dv_open_device(dev, NULL), EIO);
 }

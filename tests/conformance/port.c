@@ -70,6 +70,7 @@ CASE(vport_state_follows_the_link, "odx_soft_port(3)", CONTROL,
 {
 	struct rig r = rig_soft("");
 
+	CHECK_EQ(set_port(r.dev, 1), 0);
 	CHECK_EQ(vport_state(r.ctx), 1);
 	CHECK_EQ(set_port(r.dev, 0), 0);
 	CHECK_EQ(vport_state(r.ctx), 0);
