@@ -237,12 +237,20 @@ static void asynchronous_query(void **state)
 	assert_int_equal(mlx5dv_devx_obj_query_async(obj, query, sizeof(query), 65536, 2, comp), EINVAL);
 	assert_int_equal(mlx5dv_devx_obj_query_async(obj, query, 15, 16, 2, comp), EINVAL);
 	assert_int_equal(mlx5dv_devx_obj_query_async(obj, NULL, 32, 16, 2, comp), EINVAL);
+	assert_true(fake_answer(comp->fd, "\0\0\0\0\0\0\0\0counters", 16));
+	assert_int_equal(mlx5dv_devx_get_async_cmd_comp(&other, (void *)&rec, sizeof(rec)), 0);
+	assert_int_equal(rec.wr_id, 2);
+	assert_int_equal(mlx5dv_devx_get_async_cmd_comp(&other, (void *)&rec, sizeof(rec)), EAGAIN);
+	assert_int_equal(mlx5dv_devx_get_async_cmd_comp(&other, NULL, sizeof(rec)), EINVAL);
+	other.fd = ctx->async_fd; /* and another kind of descriptor is none */
+	assert_int_equal(mlx5dv_devx_get_async_cmd_comp(&other, (void *)&rec, sizeof(rec)), EINVAL);
 	other.fd = -1;
+	assert_int_equal(mlx5dv_devx_get_async_cmd_comp(&other, (void *)&rec, sizeof(rec)), EINVAL);
 	assert_int_equal(mlx5dv_devx_obj_query_async(obj, query, sizeof(query), 16, 2, &other), EINVAL);
 	other.fd = ctx->cmd_fd;
 	assert_int_equal(mlx5dv_devx_obj_query_async(obj, query, sizeof(query), 16, 2, &other), EBADF);
 	assert_int_equal(mlx5dv_devx_get_async_cmd_comp(comp, NULL, sizeof(rec)), EINVAL);
-	assert_int_equal(fake_waiting(comp->fd), 2);
+	assert_int_equal(fake_waiting(comp->fd), 1);
 	mlx5dv_devx_destroy_cmd_comp(comp);
 	assert_int_equal(mlx5dv_devx_obj_query_async(obj, query, sizeof(query), 16, 2, comp), EBADF);
 	assert_int_equal(mlx5dv_devx_get_async_cmd_comp(comp, (void *)&rec, sizeof(rec)), EBADF);

@@ -20,6 +20,7 @@ static int n_files;
 /* --- the wrapped functions --- */
 
 int __real_fstat64(int fd, struct stat64 *st);
+ssize_t __real_readlink(const char *path, char *buf, size_t len);
 ssize_t __real_read(int fd, void *p, size_t n);
 void *__real_malloc(size_t n);
 void *__real_calloc(size_t n, size_t size);
@@ -31,6 +32,7 @@ int __real_munmap(void *at, size_t len);
 int __wrap_uverbs_syscall(int fd, void *frame);
 int __wrap_open64(const char *path, int flags, ...);
 int __wrap_fstat64(int fd, struct stat64 *st);
+ssize_t __wrap_readlink(const char *path, char *buf, size_t len);
 int __wrap_close(int fd);
 ssize_t __wrap_read(int fd, void *p, size_t n);
 ssize_t __wrap_write(int fd, const void *p, size_t n);
@@ -110,6 +112,19 @@ int __wrap_open64(const char *path, int flags, ...)
 	assert_int_equal(sscanf(path + n, "/dev/infiniband/uverbs%u", &fake_fds[fd].minor), 1);
 	fake_fds[fd].minor += 192;
 	return fd;
+}
+
+/* Descriptors have names in /proc. */
+ssize_t __wrap_readlink(const char *path, char *buf, size_t len)
+{
+	static const char *const names[] = { [FD_CMD] = "anon_inode:[devx_async_cmd]", [FD_EVENT] = "anon_inode:[devx_async_event]" };
+	int fd;
+
+	if (fails(ENOMEM))
+		return -1;
+	if (sscanf(path, "/proc/self/fd/%d", &fd) != 1 || !fd_of(fd) || !names[fake_fds[fd].kind])
+		return __real_readlink(path, buf, len);
+	return snprintf(buf, len, "%s", names[fake_fds[fd].kind]);
 }
 
 int __wrap_fstat64(int fd, struct stat64 *st)
