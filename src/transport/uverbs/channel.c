@@ -3,6 +3,7 @@
  * Event channels, and the asynchronous events of verbs. As with completions, the descriptor is the kernel's own: who subscribed
  * to what, and what waits to be read, is all there.
  */
+#include <fcntl.h>
 #include <unistd.h>
 
 #include "uverbs.h"
@@ -62,6 +63,17 @@ static int check_obj(const struct uverbs_channel *c, const struct mlx5dv_devx_ob
 	return err ? err : uverbs_ctx(ibv)->tag == uverbs_ctx(c->context)->tag ? 0 : ENOENT;
 }
 
+/*
+ * Linux 6.1 goes on with a pointer that is not there when the descriptor is no eventfd, and stops: it must not come so far. The
+ * errno values are the kernel's.
+ */
+static int check_eventfd(int fd)
+{
+	if (fcntl(fd, F_GETFD) < 0)
+		return EBADF;
+	return uverbs_is_fd(fd, "[eventfd]") || access("/proc/self/fd", F_OK) ? 0 : EINVAL;
+}
+
 int uverbs_subscribe(struct mlx5dv_devx_event_channel *pub, struct mlx5dv_devx_obj *obj, const uint16_t *events,
 		     size_t bytes, uint64_t cookie, const int *eventfd)
 {
@@ -75,6 +87,8 @@ int uverbs_subscribe(struct mlx5dv_devx_event_channel *pub, struct mlx5dv_devx_o
 	/* The kernel says so too, but reads the whole list first, however little of it there is. */
 	if (!err && (!events || bytes < sizeof(*events) || bytes % sizeof(*events) || bytes / sizeof(*events) > EVENTS_MAX))
 		err = EINVAL;
+	if (!err && eventfd)
+		err = check_eventfd(*eventfd);
 	if (err)
 		return err;
 	cmd.attrs[n++] = uverbs_fd(MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_FD_HANDLE, pub->fd);

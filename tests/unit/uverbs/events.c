@@ -40,6 +40,7 @@ static void subscriptions(void **state)
 	struct ibv_context *ctx = open_one();
 	struct mlx5dv_devx_event_channel *ch = mlx5dv_devx_create_event_channel(ctx, 0);
 	uint16_t six[6] = { 0, 1, 2, 9, 0x12, 0x1c };
+	int efd = eventfd(0, EFD_CLOEXEC);
 	struct mlx5dv_devx_obj *obj;
 	uint8_t out[16];
 
@@ -57,10 +58,10 @@ static void subscriptions(void **state)
 	assert_int_equal(fake_attr(0x1001)->data, 1);
 	assert_int_equal(fake_attr(0x1002)->len, 12);
 	assert_memory_equal(fake_attr(0x1002)->bytes, six, sizeof(six));
-	assert_int_equal(mlx5dv_devx_subscribe_devx_event_fd(ch, 17, obj, 0x1c), 0);
+	assert_int_equal(mlx5dv_devx_subscribe_devx_event_fd(ch, efd, obj, 0x1c), 0);
 	assert_int_equal(fake.last.n, 4);
 	assert_int_equal(fake_attr(0x1002)->data, 0x1c);
-	assert_int_equal(fake_attr(0x1003)->data, 17);
+	assert_int_equal(fake_attr(0x1003)->data, efd);
 	assert_int_equal(fake_attr(0x1003)->len, 4);
 	for (unsigned int i = 0; i < fake.last.n; i++)
 		assert_int_not_equal(fake.last.attrs[i].id, 0x1004); /* a cookie beside a descriptor is EINVAL */
@@ -75,6 +76,11 @@ static void subscriptions(void **state)
 	assert_int_equal(mlx5dv_devx_subscribe_devx_event(ch, NULL, UINT16_MAX, six, 7), EINVAL);
 	assert_int_equal(mlx5dv_devx_subscribe_devx_event(ch, NULL, 3, six, 7), EINVAL);
 	assert_int_equal(mlx5dv_devx_subscribe_devx_event(ch, NULL, 0, six, 7), EINVAL);
+	/* No eventfd: Linux 6.1 would not survive it. */
+	assert_int_equal(mlx5dv_devx_subscribe_devx_event_fd(ch, STDIN_FILENO, NULL, 9), EINVAL);
+	close(efd);
+	assert_int_equal(mlx5dv_devx_subscribe_devx_event_fd(ch, efd, NULL, 9), EBADF);
+	assert_int_equal(mlx5dv_devx_subscribe_devx_event_fd(ch, -1, NULL, 9), EBADF);
 	assert_int_equal(fake.ioctls, 0);
 	assert_int_equal(mlx5dv_devx_obj_destroy(obj), 0);
 	assert_int_equal(mlx5dv_devx_subscribe_devx_event(ch, obj, 2, six, 7), ENOENT);
@@ -96,7 +102,7 @@ static void object_of_another_context(void **state)
 
 	fake.ioctls = 0;
 	assert_int_equal(mlx5dv_devx_subscribe_devx_event(ch, obj, 2, &event, 7), ENOENT);
-	assert_int_equal(mlx5dv_devx_subscribe_devx_event_fd(ch, 3, obj, 0), ENOENT);
+	assert_int_equal(mlx5dv_devx_subscribe_devx_event_fd(ch, STDIN_FILENO, obj, 0), ENOENT);
 	assert_int_equal(fake.ioctls, 0);
 	mlx5dv_devx_destroy_event_channel(ch);
 	assert_int_equal(ibv_close_device(other), 0);
