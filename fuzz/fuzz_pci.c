@@ -19,6 +19,7 @@
 #define BOXES (MEM_BASE + 0x10000)   /* mailboxes, 1 KiB apart */
 #define N_BOXES 32u
 #define BLOCK_STEP 1024u
+#define MEMORY (UINT64_C(64) << 20)
 #define TIMEOUT UINT64_C(1000000)
 #define STEPS_MAX 32
 #define IDS 32u
@@ -320,8 +321,11 @@ static void give_pages(struct world *w, uint16_t which)
 	PRM_SET(&i, manage_pages_in, opcode, PRM_OP_MANAGE_PAGES);
 	PRM_SET(&i, manage_pages_in, op_mod, 1);
 	PRM_SET(&i, manage_pages_in, input_num_entries, n);
-	for (uint32_t k = 0; k < n; k++)
-		prm_set(&i, (PRM_SZ(manage_pages_in) + k * 8) * 8, 64, (UINT64_C(1) << 40) + ((which * 1024u + k) << 12));
+	for (uint32_t k = 0; k < n; k++) {
+		uint64_t page = __builtin_bswap64((UINT64_C(1) << 40) + ((which * 1024u + k) << 12));
+
+		memcpy(box + PRM_SZ(manage_pages_in) + k * sizeof(page), &page, sizeof(page));
+	}
 	run(w, box, PRM_SZ(manage_pages_in) + n * 8, out);
 }
 
@@ -396,7 +400,7 @@ static struct pci *function_of(struct world *w, unsigned int which)
 	config.hca.reorder = which & 4;
 	config.hca.latency = which & 8 ? 1000 : 0;
 	config.hca.jitter = which & 8 ? 500 : 0;
-	config.hca.memory = 64 << 20;
+	config.hca.memory = MEMORY;
 	if (!functions[which])
 		functions[which] = pci_new(&config, &ops, w);
 	FUZZ_CHECK(functions[which]);
@@ -429,6 +433,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (int i = 0; i < STEPS_MAX && w->left; i++)
 		step(w);
 	pass(w, UINT64_C(1) << 40);
+	FUZZ_CHECK(hca_usage(w->p->hca).memory <= MEMORY);
 	FUZZ_CHECK(pci_control(w->p, "fault clear", reply, sizeof(reply), w->now));
 	FUZZ_CHECK(pci_control(w->p, "release all", reply, sizeof(reply), w->now));
 	pci_reset(w->p, 0); /* as new, for the next input; and nothing of this one is left in memory */

@@ -162,6 +162,12 @@ bool hca_eqn(struct hca *h, uint32_t vector, uint32_t *eqn);
 void hca_doorbell(struct hca *h, uint32_t uar_page, uint32_t offset, uint32_t value);
 bool hca_commands_done(struct hca *h, uint32_t slots);
 bool hca_commands_told(struct hca *h); /* there is a command EQ */
+/* What a bare one has: objects, pages that its driver gave it, and bytes of hca_config.memory that are taken. */
+struct hca_usage {
+	uint32_t objects, pages;
+	uint64_t memory;
+};
+struct hca_usage hca_usage(const struct hca *h);
 uint32_t hca_timer_khz(const struct hca *h); /* the internal timer's frequency, as the capabilities tell it */
 
 const char *hca_profile_name(enum hca_profile p); /* "cx5", "cx6dx", "cx7", "bf3" */

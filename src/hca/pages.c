@@ -85,6 +85,11 @@ void pages_forget(struct pages *p)
 	*p = (struct pages){ .low = PAGES_LOW, .secret = (uintptr_t)p * UINT64_C(0x9e3779b97f4a7c15) };
 }
 
+struct hca_usage hca_usage(const struct hca *h)
+{
+	return (struct hca_usage){ .objects = h->n_objs, .pages = h->init ? h->init->pages.n : 0, .memory = h->charged };
+}
+
 uint32_t pages_in_use(const struct hca *h)
 {
 	if (h->init->state != INIT_READY)

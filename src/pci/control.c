@@ -214,6 +214,7 @@ static bool do_stat(struct line *l)
 {
 	unsigned int in_flight = 0, held = 0, hung = 0;
 	const struct pci *p = l->p;
+	struct hca_usage u = hca_usage(p->hca);
 	int n;
 
 	if (!at_end(l))
@@ -223,8 +224,9 @@ static bool do_stat(struct line *l)
 		held += p->slots[i].state == SLOT_HELD;
 		hung += p->slots[i].state == SLOT_HUNG;
 	}
-	n = snprintf(l->reply, l->room, "ok inflight=%u held=%u hung=%u late=%" PRIu64 " failed=%" PRIu64 " ignored=%" PRIu64 " unknown=%" PRIu64,
-		     in_flight, held, hung, p->n_late, p->n_failed, p->n_ignored, p->n_unknown);
+	n = snprintf(l->reply, l->room, "ok inflight=%u held=%u hung=%u late=%" PRIu64 " failed=%" PRIu64 " ignored=%" PRIu64 " unknown=%" PRIu64
+		     " objects=%u pages=%u memory=%" PRIu64, in_flight, held, hung, p->n_late, p->n_failed, p->n_ignored, p->n_unknown,
+		     u.objects, u.pages, u.memory);
 	for (size_t op = 0; op < sizeof(p->n_opcode) / sizeof(p->n_opcode[0]) && n >= 0 && (size_t)n < l->room; op++)
 		if (p->n_opcode[op])
 			n += snprintf(l->reply + n, l->room - (size_t)n, " 0x%zx=%" PRIu64, op, p->n_opcode[op]);

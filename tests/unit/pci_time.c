@@ -349,6 +349,7 @@ static void counters_count(void **state)
 static void statistics_have_opcodes(void **state)
 {
 	struct driver *d = *state;
+	uint8_t in[HDR] = { PRM_OP_ALLOC_PD >> 8, PRM_OP_ALLOC_PD & 0xff }, out[HDR];
 	char reply[4096], small[24];
 
 	start(d, 0, 60 * SEC, false);
@@ -356,6 +357,13 @@ static void statistics_have_opcodes(void **state)
 		send_nop(d, i);
 	assert_true(pci_control(d->p, "stat\n", reply, sizeof(reply), d->now));
 	assert_non_null(strstr(reply, " 0x80d=3"));
+	assert_non_null(strstr(reply, " objects=0 pages="));
+	assert_null(strstr(reply, " pages=0"));
+	assert_non_null(strstr(reply, " memory=0 "));
+	run(d, in, sizeof(in), out, sizeof(out));
+	assert_true(pci_control(d->p, "stat", reply, sizeof(reply), d->now));
+	assert_non_null(strstr(reply, " objects=1 pages="));
+	assert_null(strstr(reply, " memory=0 "));
 	assert_true(pci_control(d->p, "stat", small, sizeof(small), d->now));
 	assert_int_equal(strlen(small), sizeof(small) - 1);
 }
