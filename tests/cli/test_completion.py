@@ -43,7 +43,7 @@ class Completion(DevxTest):
 
     def test_options_are_those_of_the_help(self):
         text = self.devx("help")[0]
-        for command in ("list", "caps", "cmd", "decode", "counters"):
+        for command in ("list", "caps", "cmd", "decode", "counters", "serve"):
             usage = re.search(rf"devx {command} (.*?)(\n       devx|\n\n)", text, re.S).group(1)
             self.assertEqual(set(self.complete(f"devx {command} --")), set(re.findall(r"--[a-z-]+", usage)))
 
