@@ -76,6 +76,7 @@ struct spawn {
 	unsigned int n_fds;
 	int out; /* stdout and stderr */
 	int death; /* the signal that it gets if we die */
+	const char *cwd; /* NULL: ours */
 	const char *env[2]; /* name and value */
 };
 

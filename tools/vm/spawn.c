@@ -38,7 +38,8 @@ static void child(const struct spawn *s, pid_t parent)
 		dup2(high[i], FIRST_FD + (int)i);
 	if (s->env[0])
 		setenv(s->env[0], s->env[1], 1);
-	execvp(s->argv[0], s->argv);
+	if (!s->cwd || !chdir(s->cwd))
+		execvp(s->argv[0], s->argv);
 	fprintf(stderr, "%s: %s\n", s->argv[0], strerror(errno));
 	_exit(127);
 }
@@ -109,23 +110,37 @@ int spawn_wait(struct machine *m, const char *const sockets[], unsigned int n)
 	return 0;
 }
 
+/* In new memory, as it is from wherever we are; a program without a slash is looked for in PATH. */
+static char *absolute(const char *path, bool program)
+{
+	char cwd[VM_PATH], *text = NULL;
+
+	if (path[0] == '/' || (program && !strchr(path, '/')))
+		return strdup(path);
+	if (!getcwd(cwd, sizeof(cwd)) || asprintf(&text, "%s/%s", cwd, path) < 0)
+		return NULL;
+	return text;
+}
+
+/* In its folder, so that the sockets' names, from which the devices have their GUIDs, are the same each time. */
 int spawn_server(struct machine *m, unsigned int n)
 {
 	const struct vm_options *o = m->o;
-	char count[16], socket[80], control[80], *argv[16 + 2 * VM_MANY];
+	char count[16], *argv[16 + 2 * VM_MANY], *program = absolute(o->server ? o->server : "/proc/self/exe", true);
+	char *control = absolute(o->control ? o->control : m->dir, false);
+	struct spawn s = { .argv = argv, .death = SIGTERM, .cwd = m->dir };
 	unsigned int a = 0;
 	int p[2];
-	struct spawn s = { .argv = argv, .death = SIGTERM };
 
 	snprintf(count, sizeof(count), "%u", n);
-	snprintf(socket, sizeof(socket), "%s/device", m->dir);
-	snprintf(control, sizeof(control), "%s/control", m->dir);
-	argv[a++] = (char *)(o->server ? o->server : "/proc/self/exe");
+	argv[a++] = program;
 	argv[a++] = (char *)"serve";
 	argv[a++] = (char *)"--socket";
-	argv[a++] = socket;
+	argv[a++] = (char *)"device";
 	argv[a++] = (char *)"--count";
 	argv[a++] = count;
+	argv[a++] = (char *)"--control"; /* for the guest, if for nobody else */
+	argv[a++] = o->control ? control : (char *)"control";
 	if (o->spec) {
 		argv[a++] = (char *)"--spec";
 		argv[a++] = (char *)o->spec;
@@ -134,17 +149,17 @@ int spawn_server(struct machine *m, unsigned int n)
 		argv[a++] = (char *)"--fault";
 		argv[a++] = (char *)o->faults[i];
 	}
-	argv[a++] = (char *)"--control"; /* for the guest, if for nobody else */
-	argv[a++] = o->control ? (char *)o->control : control;
 	argv[a] = NULL;
-	if (pipe2(p, O_CLOEXEC))
-		return machine_fail(m, "no pipe: %s", strerror(errno));
-	s.out = p[1];
-	m->server = spawn(&s);
-	m->server_out = p[0];
-	fcntl(p[0], F_SETFL, O_NONBLOCK);
-	close(p[1]);
-	if (m->server < 0)
+	if (program && control && !pipe2(p, O_CLOEXEC)) {
+		s.out = p[1];
+		m->server = spawn(&s);
+		m->server_out = p[0];
+		fcntl(p[0], F_SETFL, O_NONBLOCK);
+		close(p[1]);
+	}
+	free(program);
+	free(control);
+	if (m->server <= 0)
 		return machine_fail(m, "cannot start the device's server: %s", strerror(errno));
 	return 0;
 }
