@@ -149,7 +149,8 @@ ODX_EXPORT void mlx5dv_devx_destroy_cmd_comp(struct mlx5dv_devx_cmd_comp *comp)
 }
 
 /* All but kernel devices, in functions of their own: the way of those needs no register saved. */
-static __attribute__((noinline)) int get_else(struct mlx5dv_devx_cmd_comp *comp, struct mlx5dv_devx_async_cmd_hdr *resp, size_t len)
+static __attribute__((noinline)) int get_else(struct mlx5dv_devx_cmd_comp *comp, struct mlx5dv_devx_async_cmd_hdr *resp,
+					      size_t len)
 {
 	const struct odx_transport_ops *t = comp ? odx_comp_owner(comp) : NULL;
 

@@ -90,8 +90,8 @@ static inline struct ib_uverbs_attr uverbs_optional(struct ib_uverbs_attr a)
 }
 
 /*
- * The system call itself: 0 or an errno value. Not the C library's function, which takes its arguments from a list and puts what
- * fails into errno: this is on the way of each command.
+ * The system call itself: 0 or an errno value. Not the C library's function, which takes its arguments from a list and puts
+ * what fails into errno: this is on the way of each command.
  */
 int uverbs_syscall(int fd, struct uverbs_hdr *hdr);
 

@@ -173,7 +173,10 @@ static inline int uverbs_check_box(const void *box, size_t len)
 }
 
 /* --- child.c */
-/* The handle is made and filled in, and becomes the program's. origin: another handle of the same object, with uverbs_lists held; NULL: it is the first. */
+/*
+ * The handle is made and filled in, and becomes the program's. origin: another handle of the same object, with uverbs_lists held;
+ * NULL: it is the first.
+ */
 void uverbs_child_add(struct uverbs_context *ctx, struct uverbs_child *c, enum uverbs_kind kind, struct uverbs_child *origin);
 /* The handle is out of its lists, and memory again; uverbs_lists is held. */
 void uverbs_child_bury(struct uverbs_child *c);
@@ -191,7 +194,7 @@ struct mlx5dv_devx_obj *uverbs_obj_create(struct ibv_context *ctx, const void *i
 int uverbs_obj_query(struct mlx5dv_devx_obj *obj, const void *in, size_t inlen, void *out, size_t outlen);
 int uverbs_obj_modify(struct mlx5dv_devx_obj *obj, const void *in, size_t inlen, void *out, size_t outlen);
 int uverbs_obj_destroy(struct mlx5dv_devx_obj *obj);
-/* The inbox holds the id that its opcode wants there, as far as the opcode is known. obj remembers the opcode of the last one. */
+/* The inbox holds the id that its opcode wants there, as far as the opcode is known, which obj remembers. */
 bool uverbs_id_inside(struct uverbs_obj *obj, const void *in, size_t inlen);
 
 /* It is like that one, and so it does. */

@@ -8,7 +8,8 @@
 
 const struct abi_method abi_methods[] = {
 	{ 0x0000, 3, "GET_CONTEXT",
-	  { { 0, OUT, 4, 4, O }, { 1, OUT, 8, 8, O }, { 2, IN, 4, 65535, O }, { 0x1000, IN, 8, 65535, O }, { 0x1001, OUT, 1, 65535, O } } },
+	  { { 0, OUT, 4, 4, O }, { 1, OUT, 8, 8, O }, { 2, IN, 4, 65535, O }, { 0x1000, IN, 8, 65535, O },
+	    { 0x1001, OUT, 1, 65535, O } } },
 	{ 0x0000, 0, "INVOKE_WRITE",
 	  { { 0, IN, 4, 65535, O }, { 1, OUT, 4, 65535, O }, { 2, CONSTANT, 0, UINT32_MAX, M }, { 0x1000, IN, 1, 65535, O },
 	    { 0x1001, OUT, 1, 65535, O } } },
