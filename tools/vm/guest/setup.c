@@ -51,8 +51,8 @@ static int hex(char c)
 /* A guest from a snapshot has the time and the randomness of the day it was taken. */
 void guest_clock(struct guest *g)
 {
-	struct {
-		struct rand_pool_info head;
+	struct { /* rand_pool_info, whose bytes have no number */
+		int entropy_count, buf_size;
 		uint8_t bytes[64];
 	} pool = { 0 };
 	struct timespec now = { 0 };
@@ -68,8 +68,8 @@ void guest_clock(struct guest *g)
 	}
 	for (const char *p = g->job.random; p && hex(p[0]) >= 0 && hex(p[1]) >= 0 && n < 64; p += 2)
 		pool.bytes[n++] = (uint8_t)(hex(p[0]) << 4 | hex(p[1]));
-	pool.head.buf_size = n;
-	pool.head.entropy_count = n * 8;
+	pool.buf_size = n;
+	pool.entropy_count = n * 8;
 	fd = open("/dev/urandom", O_WRONLY | O_CLOEXEC);
 	if (fd < 0 || ioctl(fd, RNDADDENTROPY, &pool) || ioctl(fd, RNDRESEEDCRNG))
 		guest_fail(g, "cannot seed the random numbers: %s", strerror(errno));
