@@ -86,7 +86,7 @@ def main():
     top = tempfile.mkdtemp()
     unpack(source, top + "/tests")
     sys.path[:0] = [top, top + "/tests"]
-    sys.argv[1:] = ["--gid", "0"]
+    sys.argv[1:] = ["--dev", "mlx5_0", "--gid", "0"]  # named, so that the port need not be up
     from args_parser import parser  # of the tests; their own runner does the same
     parser.parse_args()
     print("READY", flush=True)
