@@ -10,7 +10,7 @@ static void port(struct ibv_device *dev, int up)
 CASE(each_context_is_told_of_the_port, "ibv_get_async_event(3)", CONTROL,
      "Each context is told by verbs that the port went down and came up, in order, through its async_fd.")
 {
-	struct ibv_device *dev = soft("");
+	struct ibv_device *dev = soft_with_port();
 	struct ibv_context *ctx[2] = { open_devx(dev), open_devx(dev) };
 	struct ibv_async_event ev;
 

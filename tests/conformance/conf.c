@@ -148,6 +148,17 @@ struct ibv_device *soft(const char *spec)
 	return own(odx_soft_create(whole), end_device);
 }
 
+struct ibv_device *soft_with_port(void)
+{
+	struct ibv_device *dev = soft("");
+
+	if (controlled()) {
+		CHECK_EQ(set_port(dev, 1), 0);
+		CHECK_EQ(nop(context()), 0); /* the kernel takes events in the order of the device */
+	}
+	return dev;
+}
+
 int soft_destroy(struct ibv_device *dev)
 {
 	int err = odx_soft_destroy(dev);

@@ -83,6 +83,7 @@ struct ibv_device *device(void);              /* the one under test */
 bool is_soft(void);                           /* it is a software device */
 /* One of the case's own, with the profile of the one under test; or that one itself, if it is under control and the spec is "". */
 struct ibv_device *soft(const char *spec);
+struct ibv_device *soft_with_port(void); /* soft(""), and what comes of a port's coming up is over */
 struct ibv_context *context(void);            /* a DEVX context on device() */
 struct ibv_context *open_devx(struct ibv_device *dev);
 int close_context(struct ibv_context *ctx);   /* ibv_close_device; on success the case owns it no more */

@@ -101,7 +101,7 @@ CASE(empty_nonblocking_get_is_eagain, "devx-abi 6", ANY, "With O_NONBLOCK, get w
 CASE(record_is_cookie_and_eqe, "devx-abi 6", CONTROL,
      "A record is 72 bytes, as get says: the cookie, host-endian, and the EQE with type at 1, subtype at 3 and data at 32.")
 {
-	struct ibv_device *dev = soft("");
+	struct ibv_device *dev = soft_with_port();
 	struct mlx5dv_devx_event_channel *ch = channel(open_devx(dev), 0);
 	const uint64_t cookie = UINT64_C(0x1122334455667788);
 	uint8_t buf[80];

@@ -303,8 +303,9 @@ void wait_asleep(struct runner *t)
 	clock_gettime(CLOCK_MONOTONIC, &start);
 	while (seen < ASLEEP_LOOKS) {
 		int tid = atomic_load(&t->tid);
+		char state = tid ? state_of(tid) : '?';
 
-		seen = tid && state_of(tid) == 'S' ? seen + 1 : 0;
+		seen = state == 'S' || state == 'D' ? seen + 1 : 0; /* D: the kernel waits for the device */
 		sched_yield();
 		clock_gettime(CLOCK_MONOTONIC, &t_now);
 		if (t_now.tv_sec - start.tv_sec > ASLEEP_S || atomic_load(&t->done))

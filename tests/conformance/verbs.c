@@ -350,7 +350,7 @@ CASE(removed_device_is_eio, "devx-abi 4", CONTROL,
 CASE(port_events_reach_verbs, "odx_soft_port(3)", CONTROL,
      "A port that goes down or up is an asynchronous event of each context.")
 {
-	struct ibv_device *dev = soft("");
+	struct ibv_device *dev = soft_with_port();
 	struct ibv_context *ctx[] = { open_devx(dev), open_devx(dev) };
 	struct ibv_async_event ev;
 

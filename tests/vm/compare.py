@@ -70,6 +70,8 @@ def compare(case, soft, ours, theirs, known):
         verdict = f"software device: {soft[name][0]}\nours: {' '.join(a)}\nrdma-core's: {' '.join(b)}"
         good = expected(soft[name], a, b)
         why = None if good else known.find(name, a[0], b[0])
+        if not good and why is None:
+            verdict += f"\nits line would be: {name}\t{a[0]}\t{b[0]}\tWHY"
         skip = f"{a[1]}" if a[0] == b[0] == "skip" else ""
         counts["neither" if skip else "same" if good else "known"] += good or why is not None
         case(f"conformance: {name}", good or why is not None, verdict, skip)

@@ -112,6 +112,8 @@ def rdma_core(s):
     text = result(s, name + ".results")
     now = {f[0]: (f[1], f[2]) for f in (line.split("\t") for line in text.splitlines()) if len(f) == 3}
     was = table(os.path.join(s.top, "docs/rdma-core-tests.tsv"))
+    with open(os.path.join(s.out, name + "-tests.tsv"), "w", encoding="utf-8") as f:  # what docs/rdma-core-tests.tsv would be
+        f.writelines(f"{test}\t{verdict}\t{why}\n" for test, (verdict, why) in sorted(now.items()))
     s.case(f"{name}: the tests come to their end", text.endswith("END\n"), text[-500:] + tail(g.log))
     for test in sorted(set(now) | set(was)):
         a, b = was.get(test, ("not entered", "")), now.get(test, ("missing", ""))

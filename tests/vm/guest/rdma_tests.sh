@@ -5,5 +5,5 @@ set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 out=$1 folder=$2
 shift 2
-python3 "$here/rdma_tests.py" "$folder" 15 "$@" >"$out/rdma-core.results"
+python3 "$here/rdma_tests.py" "$folder" 30 "$@" >"$out/rdma-core.results"
 dmesg | python3 "$here/dmesg.py" "$here/../dmesg.allowed" >"$out/rdma-core.dmesg"
