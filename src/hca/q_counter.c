@@ -8,7 +8,9 @@ struct hca_obj *find_q_counter(struct hca *h, uint32_t id, uint16_t uid)
 {
 	struct hca_obj *q = obj_find(h, OBJ_Q_COUNTER, id, uid);
 
-	return q ? q : obj_find(h, OBJ_Q_COUNTER, id, 0);
+	if (!q)
+		q = obj_find(h, OBJ_Q_COUNTER, id, 0); /* which, of a driver, sees those of all programs */
+	return q && (q->uid == uid || !q->uid || !uid) ? q : NULL;
 }
 
 static const struct ctx_type q_counter = { .type = OBJ_Q_COUNTER, .created = CTX_PLACE(alloc_q_counter_out, counter_set_id) };
