@@ -15,8 +15,9 @@ def serve(server):
     """One connection after another: lines out, lines in."""
     while True:
         connection, _ = server.accept()
-        with connection, connection.makefile("rw", encoding="utf-8") as f:
-            for line in f:
+        # One file for each way: a single one drops lines that came ahead when it is written to.
+        with connection, connection.makefile("r", encoding="utf-8") as lines, connection.makefile("w", encoding="utf-8") as f:
+            for line in lines:
                 sys.stdout.write(line)
                 sys.stdout.flush()
                 answer = sys.stdin.readline()
