@@ -81,6 +81,8 @@ void *kit_call(struct kit *k, enum rcp_id what, uint32_t *id)
 
 int kit_destroy(enum rcp_id what, void *made)
 {
+	if (!made)
+		return 0; /* libmlx5 has no such courtesy */
 	if (what == RCP_UMEM)
 		return mlx5dv_devx_umem_dereg(made);
 	if (what != RCP_UAR)
