@@ -175,6 +175,16 @@ def counters(s):
            f"{len(packets)} lines of traffic for {sum(packets)} packets")
 
 
+def machine(s):
+    """What devx vm promises of itself, on this machine's own tree."""
+    log = os.path.join(s.out, "machine.log")
+    with open(log, "w", encoding="utf-8") as f:
+        p = subprocess.run([os.path.join(s.stage, "boot.sh"), s.devx, s.folder], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=f, text=True,
+                           errors="replace", timeout=1200, check=False)
+    print("".join(f"   {line[2:]}\n" for line in p.stdout.splitlines() if line.startswith("# first start")), end="")
+    s.tap("machine", p.stdout, p.returncode, log)
+
+
 def bench(s):
     """Measured again where a ratio is far off: the machine may have had other work."""
     best = {}
@@ -198,7 +208,7 @@ def bench(s):
 
 
 PARTS = {"old-kernels": old_kernels, "new-kernel": new_kernel, "conformance": conformance, "rdma-core": rdma_core, "hung": hung,
-         "counters": counters, "bench": bench}
+         "counters": counters, "machine": machine, "bench": bench}
 
 
 def main():
