@@ -17,12 +17,28 @@ static enum syn create_uctx(struct hca *h, struct call *c)
 	return SYN_UID_LIMIT;
 }
 
+/*
+ * Of a driver's program. Linux takes a UAR page back while queues of the program may still name it, does not look whether that
+ * worked (drivers/infiniband/hw/mlx5/main.c, mlx5_ib_mmap_free), and destroys those queues later: what is left goes here (our choice).
+ */
+static void free_uars(struct hca *h, uint16_t uid)
+{
+	for (uint32_t id = UAR_FIRST; id < h->tables[OBJ_UAR].next; id++) {
+		struct hca_obj *uar = obj_in_entry(obj_peek(h, OBJ_UAR, id));
+
+		if (uar && uar->uid == uid && !uar->refs)
+			obj_free(h, uar);
+	}
+}
+
 static enum syn destroy_uctx(struct hca *h, struct call *c)
 {
 	uint32_t uid = (uint32_t)PRM_GET(&c->in, destroy_uctx_in, uid);
 
 	if (!uid || uid > UID_MAX || !h->user_objs[uid])
 		return SYN_UID;
+	if (h->cfg.bare && h->user_objs[uid] > 1)
+		free_uars(h, (uint16_t)uid);
 	if (h->user_objs[uid] > 1)
 		return SYN_UID_OBJECTS;
 	h->user_objs[uid] = 0;

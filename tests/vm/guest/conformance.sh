@@ -7,4 +7,4 @@ here=$(cd "$(dirname "$0")" && pwd)
 echo 1 | tee /proc/sys/net/ipv6/conf/*/disable_ipv6 >/dev/null
 LD_LIBRARY_PATH=$here/.. python3 "$here/conformance.py" "$1/conformance.ours.tap" "$here/../devx-conformance"
 python3 "$here/conformance.py" "$1/conformance.rdma.tap" "$here/../devx-conformance-rdma"
-dmesg | python3 "$here/dmesg.py" "$here/../dmesg.allowed" >"$1/conformance.dmesg"
+dmesg | python3 "$here/dmesg.py" "$here/../dmesg.allowed" "$here/../dmesg.conformance" >"$1/conformance.dmesg"
