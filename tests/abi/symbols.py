@@ -33,7 +33,7 @@ HCA_MAY = re.compile(r'''
     ''', re.X)
 
 # The function may use the model and the parser of rules besides, and compilers divide 128 bits by a call.
-PCI_MAY = re.compile(HCA_MAY.pattern + r'|hca_\w+|spec_rule_parse_to|__udivti3|strn?cmp|str(c?spn)', re.X)
+PCI_MAY = re.compile(HCA_MAY.pattern + r'|hca_\w+|spec_rule_parse_to|__u?divti3|strn?cmp|str(c?spn)', re.X)
 
 errors = []
 

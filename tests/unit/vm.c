@@ -441,9 +441,10 @@ static void versions(void **state)
 /* The exit code of these options, 0 if they are taken. */
 static int parse(struct vm_options *o, const char *const *words)
 {
-	char *argv[24] = { (char *)"devx vm" };
+	static char *argv[24]; /* the options point into it */
 	int argc = 1, code = 0;
 
+	argv[0] = (char *)"devx vm";
 	while (*words)
 		argv[argc++] = (char *)*words++;
 	argv[argc] = NULL;
