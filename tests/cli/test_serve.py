@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """devx serve: what it takes and refuses, what it leaves behind, how little it may do, and a command through all of it."""
 import array
+import json
 import mmap
 import os
 import re
@@ -22,17 +23,18 @@ ENABLE_HCA = 0x104
 class Client:
     """As much of a virtual machine as a command needs."""
 
-    def __init__(self, path):
+    def __init__(self, path, capabilities=b""):
         self.sock = socket.socket(socket.AF_UNIX)
         self.sock.settimeout(20)
         self.sock.connect(path)
         self.id = 0
-        self.call(VERSION, struct.pack("<HH", 0, 0))
+        self.call(VERSION, struct.pack("<HH", 0, 0) + capabilities)
 
     def call(self, command, payload=b"", fds=()):
         self.id += 1
         message = struct.pack("<HHIII", self.id, command, 16 + len(payload), 0, 0) + payload
-        self.sock.sendmsg([message], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))] if fds else [])
+        sent = self.sock.sendmsg([message], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))] if fds else [])
+        self.sock.sendall(message[sent:])
         head, anc, _, _ = self.sock.recvmsg(16, socket.CMSG_SPACE(4))
         if not head:
             raise EOFError
@@ -207,6 +209,16 @@ class Serve(DevxTest):
         self.assertNotIn("0x104", self.control("stat", path=self.ctl + ".1")[0])
         for s in (half, deaf, client):
             s.close()
+        self.stop()
+
+    def test_memory(self):
+        """Each of many threads takes memory and gives it back, in pieces large and small: the sandbox lets malloc() do that."""
+        self.start("--count", "12", lines=12)
+        text = json.dumps({"capabilities": {}, "large": ["v" * 60000] * 10, "small": ["v" * 9] * 9000})
+        clients = [Client(f"{self.path}.{i}", text.encode() + b"\0") for i in range(12)]
+        for client in clients:
+            self.assertEqual(client.read(CONFIG, 0, 2), struct.pack("<H", 0x15B3))
+            client.close()
         self.stop()
 
     def test_no_privileges(self):
