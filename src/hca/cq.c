@@ -177,6 +177,8 @@ static enum syn resize_cq(struct hca *h, struct call *c)
 		syn = queue_place(h, c, &buf, &umem);
 	if (syn != SYN_OK)
 		return syn;
+	if (!obj_charge(h, &cq->obj, sizeof(*cq) + h->inlen)) /* before the list is there, not when it is */
+		return SYN_MEMORY_LIMIT;
 	if (!umem && !(pages = umem_of_pages(c, &buf.pages, buf.bytes)))
 		return SYN_NO_MEMORY;
 	if (!write_resize_cqe(h, cq, &ctx)) {

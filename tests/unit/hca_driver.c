@@ -39,6 +39,11 @@ static void resize(void **state)
 	cmd_refused(b.d, &c, SYN_NO_MEMORY);
 	fail_alloc = 2;
 	cmd_refused(b.d, &c, SYN_NO_MEMORY);
+	b.d->h->cfg.memory = 1 << 20;
+	b.d->h->charged = b.d->h->cfg.memory;
+	cmd_refused(b.d, &c, SYN_MEMORY_LIMIT);
+	b.d->h->charged = 0;
+	b.d->h->cfg.memory = 0;
 	assert_int_equal(b.d->mem[8 * PAGE + 2 * 64 + 63], 0);
 	cmd_ok(b.d, &c);
 	assert_int_equal(b.d->mem[8 * PAGE + 2 * 64 + 63], 0x50); /* page_offset counts 64ths of a page */
