@@ -248,6 +248,16 @@ class Failures(VmTest):
         with open(path, "rb") as f:
             self.assertEqual(f.read(), b"mine")
 
+    def test_control_socket_of_another(self):
+        path = os.path.join(self.dir.name, "theirs")
+        with socket.socket(socket.AF_UNIX) as theirs:
+            theirs.bind(path)
+            theirs.listen(1)
+            self.run_vm("--control", path, fake="hang", code=MACHINE)  # the server cannot listen there
+            self.assertTrue(os.path.exists(path))
+            with socket.socket(socket.AF_UNIX) as client:
+                client.connect(path)
+
 
 class Choices(VmTest):
     def snapshots(self):

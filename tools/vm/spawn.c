@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "../devx.h"
@@ -53,15 +55,39 @@ pid_t spawn(const struct spawn *s)
 	return pid;
 }
 
+static int control_path(const struct vm_options *o, unsigned int i, char path[VM_PATH])
+{
+	return vm_join(path, o->devices == 1 ? "%s" : "%s.%u", o->control, i);
+}
+
+/* Somebody listens there: it is not the socket of a server that we are still to start. */
+static bool in_use(const char *path)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), r = -1;
+
+	if (fd >= 0 && strlen(path) < sizeof(a.sun_path)) {
+		memcpy(a.sun_path, path, strlen(path) + 1);
+		r = connect(fd, (const struct sockaddr *)&a, sizeof(a));
+	}
+	r = !r || (errno != ECONNREFUSED && errno != ENOENT);
+	if (fd >= 0)
+		close(fd);
+	return r;
+}
+
 /* A process that waits for our end, whatever that is, and removes the temporary folder. */
 int spawn_janitor(struct machine *m)
 {
 	const char *base = getenv("TMPDIR");
 	char path[VM_PATH];
+	bool theirs[VM_MANY] = { false };
 	struct stat st;
 	int p[2];
 	char c;
 
+	for (unsigned int i = 0; m->o->control && i < m->o->devices; i++)
+		theirs[i] = control_path(m->o, i, path) || in_use(path);
 	/* A socket's path has at most 107 bytes. */
 	snprintf(m->dir, sizeof(m->dir), "%s/devx-vm.XXXXXX", base && base[0] == '/' && strlen(base) < 40 ? base : "/tmp");
 	if (pipe2(p, O_CLOEXEC) || !mkdtemp(m->dir)) {
@@ -80,8 +106,7 @@ int spawn_janitor(struct machine *m)
 		}
 		vm_remove_tree(m->dir);
 		for (unsigned int i = 0; m->o->control && i < m->o->devices; i++) { /* of a server that could not */
-			if (!vm_join(path, m->o->devices == 1 ? "%s" : "%s.%u", m->o->control, i) && !lstat(path, &st) &&
-			    S_ISSOCK(st.st_mode))
+			if (!theirs[i] && !control_path(m->o, i, path) && !lstat(path, &st) && S_ISSOCK(st.st_mode))
 				unlink(path);
 		}
 		_exit(0);
