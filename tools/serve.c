@@ -232,13 +232,16 @@ static int watch(pid_t child, int stop, const sigset_t *signals)
 static int run(struct serve *s)
 {
 	int stop[2];
+	struct sigaction hup;
 	sigset_t signals;
 	pid_t child;
 
+	signal(SIGCHLD, SIG_DFL); /* who began us may ignore it: then no end of a child would be told */
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGHUP);
+	if (!sigaction(SIGHUP, NULL, &hup) && hup.sa_handler != SIG_IGN) /* nohup(1) */
+		sigaddset(&signals, SIGHUP);
 	sigaddset(&signals, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 	if (pipe2(stop, O_CLOEXEC) || (child = fork()) < 0) {

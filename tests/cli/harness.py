@@ -2,6 +2,7 @@
 """Runs the devx command for the tests. The command's path is the script's first argument."""
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -10,6 +11,16 @@ import unittest
 DEVX = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else ""
 LOOPBACK = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples", "data", "loopback.pcap")
 SPEC = "profile=cx7,seed=7"
+
+
+# What this was begun with does not matter to what it begins.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
+def ignoring():
+    """For preexec_fn: as under nohup, and under a parent that does not wait for its children."""
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 
 
 class DevxTest(unittest.TestCase):

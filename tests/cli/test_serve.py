@@ -12,7 +12,7 @@ import struct
 import subprocess
 import time
 
-from harness import DEVX, DevxTest, main
+from harness import DEVX, DevxTest, ignoring, main
 
 PROFILES = {"cx5": ("ConnectX-5", 0x1017), "cx6dx": ("ConnectX-6 Dx", 0x101D), "cx7": ("ConnectX-7", 0x1021), "bf3": ("BlueField-3", 0xA2DC)}
 VERSION, DMA_MAP, GET_INFO, REGION_INFO, REGION_READ, REGION_WRITE = 1, 2, 4, 5, 9, 10
@@ -90,9 +90,9 @@ class Serve(DevxTest):
         self.ctl = os.path.join(self.dir.name, "c")
         self.server = None
 
-    def start(self, *args, lines=1):
+    def start(self, *args, lines=1, **more):
         self.server = subprocess.Popen([DEVX, "serve", "--socket", self.path, *args], stdin=subprocess.DEVNULL,
-                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)
         self.addCleanup(self.kill, self.server)
         out = [self.server.stdout.readline() for _ in range(lines)]
         if not all(out):
@@ -143,6 +143,14 @@ class Serve(DevxTest):
             self.stop(number)
             self.assertEqual(client.sock.recv(1), b"")
             client.close()
+
+    def test_ignored_signals(self):
+        self.start(preexec_fn=ignoring)
+        self.server.send_signal(signal.SIGHUP)
+        os.kill(self.child(), signal.SIGKILL)
+        _, err = self.server.communicate(timeout=30)
+        self.assertEqual((self.server.returncode, os.listdir(self.dir.name)), (1, []))
+        self.assertIn("died of signal 9", err)
 
     def test_profiles(self):
         for profile, (name, device) in PROFILES.items():

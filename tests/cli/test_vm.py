@@ -16,7 +16,7 @@ import sys
 import time
 import unittest
 
-from harness import DEVX, DevxTest, main
+from harness import DEVX, DevxTest, ignoring, main
 
 FAKE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "fakevm.py")
 MACHINE, USAGE = 125, 2
@@ -208,6 +208,17 @@ class Failures(VmTest):
             self.assertEqual(err, b"")
             self.nothing_left()
             os.unlink(self.log)
+
+    def test_ignored_signals(self):
+        p = self.start(fake="hang", preexec_fn=ignoring)
+        self.until("qemu")
+        p.send_signal(signal.SIGHUP)
+        p.send_signal(signal.SIGTERM)
+        p.communicate(timeout=30)
+        self.assertEqual(p.returncode, -signal.SIGTERM)
+        self.nothing_left()
+        _, err = self.run_vm(fake="server-dies,hang", code=MACHINE, preexec_fn=ignoring)
+        self.assertIn("server ended with exit code 9", err)
 
     def test_interrupt_goes_to_the_command(self):
         p = self.start(fake="signal", stdin=subprocess.PIPE)

@@ -59,7 +59,8 @@ void tail_show(FILE *f, const struct tail *t, const char *title, unsigned int li
 
 void machine_init(struct machine *m, const struct vm_options *o)
 {
-	static const int caught[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD, SIGWINCH };
+	static const int caught[] = { SIGINT, SIGTERM, SIGQUIT, SIGCHLD, SIGWINCH };
+	struct sigaction hup;
 	sigset_t set;
 
 	memset(m, 0, sizeof(*m));
@@ -69,6 +70,9 @@ void machine_init(struct machine *m, const struct vm_options *o)
 	sigemptyset(&set);
 	for (size_t i = 0; i < sizeof(caught) / sizeof(caught[0]); i++)
 		sigaddset(&set, caught[i]);
+	if (!sigaction(SIGHUP, NULL, &hup) && hup.sa_handler != SIG_IGN) /* nohup(1) */
+		sigaddset(&set, SIGHUP);
+	signal(SIGCHLD, SIG_DFL); /* who began us may ignore it: then no end of a child would be told */
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	m->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
