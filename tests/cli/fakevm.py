@@ -76,7 +76,7 @@ class Guest:
         what, answer = req["execute"], {}
         note("qmp", json.dumps(req))
         if what == "query-status":
-            answer = {"status": "postmigrate"}
+            answer = {"status": "paused" if "no-room" in FAKE else "postmigrate"}
         if what == "device_add" and "no-plug" in FAKE:
             self.qmp.sendall(json.dumps({"error": {"class": "x", "desc": "no bus"}, "id": req["id"]}).encode() + b"\r\n")
             return
@@ -86,7 +86,7 @@ class Guest:
             if what == "migrate":
                 self.saved = True
                 with open(path, "w", encoding="utf-8") as f:
-                    f.write("state")
+                    f.write("" if "no-room" in FAKE else "state")
             with open(path, encoding="utf-8") as f:
                 self.event("MIGRATION", status="completed" if f.read() == "state" else "failed")
 

@@ -291,6 +291,18 @@ class Choices(VmTest):
         self.run_vm("--memory", "512M", fake="snapshot")
         self.assertEqual(len(self.snapshots()), 2)
 
+    def test_no_room_for_a_snapshot(self):
+        _, err = self.run_vm("--verbose", fake="snapshot,no-room")
+        self.assertIn("the snapshot could not be saved", err)
+        self.assertEqual(self.snapshots(), [])
+
+    def test_many(self):
+        shares = [os.path.join(self.dir.name, f"share{i}") for i in range(16)]
+        for path in shares:
+            os.mkdir(path)
+        self.run_vm("--devices", "16", *(word for path in shares for word in ("--share", path)))
+        self.assertEqual(sum("pcie-root-port" in word for word in self.logged("qemu")[0]), 16)
+
     @NEEDS_KVM
     def test_kvm_that_does_not_work(self):
         _, err = self.run_vm("--verbose", fake="kvm-error", tcg=False)

@@ -328,7 +328,7 @@ void machine_end(struct machine *m)
 	m->qmp_len = 0;
 	json_decref(m->reply);
 	m->reply = NULL;
-	m->hello = m->up = m->running = m->stopping = m->migrated = false;
+	m->hello = m->up = m->running = m->stopping = m->migrated = m->saving = m->unsaved = false;
 }
 
 void machine_close(struct machine *m)

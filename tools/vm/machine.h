@@ -48,6 +48,7 @@ struct machine {
 	json_t *reply; /* of the request that is under way */
 	unsigned int request;
 	bool stopping;     /* QEMU was told to stop the guest */
+	bool saving, unsaved; /* a snapshot; it could not be saved */
 	bool migrated, hello, up, running, exited;
 	uint32_t status;
 	int signal;        /* that ends us */

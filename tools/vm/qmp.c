@@ -14,9 +14,10 @@ static int event(struct machine *m, const char *name, json_t *msg)
 	const char *status = json_string_value(json_object_get(json_object_get(msg, "data"), "status"));
 
 	if (!strcmp(name, "MIGRATION") && status) {
-		if (!strcmp(status, "failed"))
-			return machine_fail(m, "QEMU could not save or read the snapshot");
-		m->migrated |= !strcmp(status, "completed");
+		m->unsaved |= m->saving && !strcmp(status, "failed");
+		if (!strcmp(status, "failed") && !m->saving)
+			return machine_fail(m, "QEMU could not read the snapshot");
+		m->migrated |= m->unsaved || !strcmp(status, "completed");
 	}
 	if (!strcmp(name, "STOP") && !m->stopping)
 		return machine_fail(m, "QEMU stopped the guest by an error of its own");

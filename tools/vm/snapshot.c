@@ -38,7 +38,7 @@ static int capabilities(struct machine *m)
 			json_pack("{s[{ss sb}]}", "capabilities", "capability", "events", "state", 1), NULL);
 }
 
-/* QEMU says "completed" before it lets the guest go on. */
+/* QEMU says "completed" or "failed" before it lets the guest go on. */
 static int wait_finished(struct machine *m)
 {
 	for (int i = 0; i < 1000; i++) {
@@ -49,7 +49,7 @@ static int wait_finished(struct machine *m)
 		if (qmp_call(m, "query-status", NULL, &ret))
 			return -1;
 		status = json_string_value(json_object_get(ret, "status"));
-		done = status && !strcmp(status, "postmigrate");
+		done = status && (!strcmp(status, "postmigrate") || (m->unsaved && !strcmp(status, "paused")));
 		json_decref(ret);
 		if (done)
 			return 0;
@@ -59,7 +59,7 @@ static int wait_finished(struct machine *m)
 	return machine_fail(m, "QEMU does not finish the snapshot");
 }
 
-/* The guest goes on after it. */
+/* The guest goes on after it, also when there was no room for it. */
 int snapshot_save(struct machine *m, const char *path)
 {
 	char temp[VM_PATH + 40], uri[VM_PATH + 64];
@@ -69,9 +69,12 @@ int snapshot_save(struct machine *m, const char *path)
 		return -1;
 	snprintf(temp, sizeof(temp), "%s.%d", path, (int)getpid());
 	snprintf(uri, sizeof(uri), "file:%s", temp);
+	m->saving = true;
 	err = qmp_call(m, "migrate", json_pack("{ss}", "uri", uri), NULL) || wait_migration(m) ||
 	      wait_finished(m);
-	if (err || rename(temp, path))
+	m->saving = false;
+	m->unsaved = m->unsaved || err || rename(temp, path);
+	if (m->unsaved)
 		unlink(temp);
 	if (err)
 		return -1;

@@ -17,7 +17,7 @@
 #define KERNEL_LINE "console=ttyS0 quiet panic=-1 oops=panic mitigations=off no_timer_check tsc=reliable"
 
 struct args {
-	char *v[128];
+	char *v[192]; /* with VM_MANY devices and shares: 150 */
 	unsigned int n;
 	bool failed;
 };

@@ -96,7 +96,7 @@ static int get_guest(struct machine *m, struct plan *p)
 	if (snapshot_save(m, p->snapshot))
 		return -1;
 	vm_prune(p->cache, "snapshot-", 6);
-	machine_note(m, "a snapshot is saved for the next time");
+	machine_note(m, m->unsaved ? "the snapshot could not be saved" : "a snapshot is saved for the next time");
 	return 0;
 }
 
