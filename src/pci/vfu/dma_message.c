@@ -76,6 +76,10 @@ static bool await_reply(struct vfu *v, uint16_t command, uint64_t deadline)
 			} else {
 				vfu_meanwhile(v);
 			}
+			if (v->config.wait_ms && real_ms() >= deadline) { /* it says all sorts of things, but does not answer */
+				v->dma.silent = true;
+				return false;
+			}
 			break;
 		}
 	}
