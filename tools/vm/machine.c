@@ -239,11 +239,15 @@ static int read_signals(struct machine *m)
 	return 0;
 }
 
+/* A guest that takes nothing is not heard either: each of its frames may need an answer. The job is less than this. */
+#define OUT_WAITING (2 * WIRE_JOB_MAX)
+
 int machine_pump(struct machine *m, long ms)
 {
+	size_t waiting = wire_waiting(&m->out);
 	struct pollfd p[9] = {
 		{ .fd = m->signals, .events = POLLIN },
-		{ .fd = m->link, .events = (short)(POLLIN | (wire_waiting(&m->out) ? POLLOUT : 0)) },
+		{ .fd = m->link, .events = (short)((waiting < OUT_WAITING ? POLLIN : 0) | (waiting ? POLLOUT : 0)) },
 		{ .fd = m->qmp, .events = POLLIN },
 		{ .fd = m->console, .events = POLLIN },
 		{ .fd = m->qemu_out, .events = POLLIN },
