@@ -73,7 +73,8 @@ static bool make_room(struct dma *dma)
  */
 static int map_file(struct window *w, int fd, const struct vfu_dma_map *map)
 {
-	int prot = (w->readable ? PROT_READ : 0) | (w->writable ? PROT_WRITE : 0), seals;
+	int prot = (w->readable ? PROT_READ : 0) | (w->writable ? PROT_WRITE : 0);
+	int seals = fcntl(fd, F_GET_SEALS); /* before its size: that may only be believed if it could not shrink since */
 	struct statfs fs;
 	struct stat st;
 	void *p;
@@ -92,8 +93,7 @@ static int map_file(struct window *w, int fd, const struct vfu_dma_map *map)
 		return errno;
 	w->p = p;
 	/* A huge page may be missing all the same: then SIGBUS comes in spite of the seal. */
-	seals = fs.f_type == TMPFS_MAGIC ? fcntl(fd, F_GET_SEALS) : -1;
-	w->sealed = seals >= 0 && seals & F_SEAL_SHRINK;
+	w->sealed = fs.f_type == TMPFS_MAGIC && seals >= 0 && seals & F_SEAL_SHRINK;
 	return 0;
 }
 
