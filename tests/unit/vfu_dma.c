@@ -223,6 +223,27 @@ static void cut_file(void **state)
 	close(fd);
 }
 
+static void large_windows(void **state)
+{
+	int fd = memory_file(VFU_MAPPED_MAX + PAGE, true);
+	char c;
+
+	peer_open(p, NULL);
+	assert_int_equal(map(p, 0, VFU_MAPPED_MAX + PAGE, RW, fd, 0), ENOSPC);
+	assert_int_equal(map(p, 0, VFU_MAPPED_MAX - PAGE, RW, fd, 0), 0);
+	assert_int_equal(map(p, VFU_MAPPED_MAX, 2 * PAGE, RW, fd, 0), ENOSPC);
+	assert_int_equal(map(p, VFU_MAPPED_MAX, PAGE, RW, fd, VFU_MAPPED_MAX), 0);
+	assert_int_equal(map(p, 2 * VFU_MAPPED_MAX, 2 * VFU_MAPPED_MAX, RW, -1, 0), 0); /* not in our memory */
+	assert_true(dma_read(VFU_MAPPED_MAX - 2 * PAGE, &c, 1));
+	assert_int_equal(unmap(p, 0, VFU_MAPPED_MAX - PAGE), 0);
+	assert_int_equal(map(p, 0, VFU_MAPPED_MAX - PAGE, RW, fd, 0), 0);
+	peer_close(p);
+	peer_open(p, NULL); /* nothing of it is left */
+	assert_int_equal(map(p, 0, VFU_MAPPED_MAX, RW, fd, 0), 0);
+	peer_close(p);
+	close(fd);
+}
+
 static void many_windows(void **state)
 {
 	int fd = memory_file(2 * PAGE, true);
@@ -243,6 +264,6 @@ static void many_windows(void **state)
 
 const struct CMUnitTest vfu_dma_tests[] = {
 	cmocka_unit_test(read_and_write), cmocka_unit_test(rights), cmocka_unit_test(refused), cmocka_unit_test(unmapping),
-	cmocka_unit_test(neighbours), cmocka_unit_test(cut_file), cmocka_unit_test(many_windows),
+	cmocka_unit_test(neighbours), cmocka_unit_test(cut_file), cmocka_unit_test(large_windows), cmocka_unit_test(many_windows),
 };
 const size_t vfu_n_dma_tests = sizeof(vfu_dma_tests) / sizeof(vfu_dma_tests[0]);

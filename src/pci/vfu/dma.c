@@ -37,16 +37,17 @@ static unsigned int find(const struct dma *dma, uint64_t address)
 	return low;
 }
 
-static void unmap(struct window *w)
+static void unmap(struct dma *dma, struct window *w)
 {
 	if (w->p)
 		munmap(w->p, w->mapped);
+	dma->mapped -= w->mapped;
 }
 
 void vfu_dma_clear(struct dma *dma)
 {
 	while (dma->n)
-		unmap(&dma->windows[--dma->n]);
+		unmap(dma, &dma->windows[--dma->n]);
 	free(dma->windows);
 	dma->windows = NULL;
 	dma->room = 0;
@@ -131,6 +132,8 @@ void vfu_dma_map(struct vfu *v, const uint8_t *in, size_t len)
 		err = EEXIST;
 	if (!err && dma->n >= VFU_MAPS_MAX)
 		err = ENOSPC;
+	if (!err && v->current->n_fds && (dma->mapped > VFU_MAPPED_MAX || map.size > VFU_MAPPED_MAX - dma->mapped))
+		err = ENOSPC;
 	if (!err && !make_room(dma))
 		err = ENOMEM;
 	if (!err && v->current->n_fds)
@@ -142,6 +145,7 @@ void vfu_dma_map(struct vfu *v, const uint8_t *in, size_t len)
 	memmove(&dma->windows[at + 1], &dma->windows[at], (dma->n - at) * sizeof(w));
 	dma->windows[at] = w;
 	dma->n++;
+	dma->mapped += w.mapped;
 	vfu_reply(v, NULL, 0, -1);
 }
 
@@ -175,7 +179,7 @@ void vfu_dma_unmap(struct vfu *v, const uint8_t *in, size_t len)
 		vfu_reply_error(v, ENOENT);
 		return;
 	}
-	unmap(&dma->windows[at]);
+	unmap(dma, &dma->windows[at]);
 	memmove(&dma->windows[at], &dma->windows[at + 1], (--dma->n - at) * sizeof(*dma->windows));
 	vfu_reply(v, &un, sizeof(un), -1);
 }

@@ -78,6 +78,8 @@ struct vfu_small_write {
 #define VFU_FDS_MAX 16
 /* Windows of DMA memory; a guest of QEMU has about twenty. */
 #define VFU_MAPS_MAX 4096u
+/* Bytes of them that are mapped, at most: files may be larger than they have memory, and other devices' threads need addresses. */
+#define VFU_MAPPED_MAX (UINT64_C(1) << 40)
 #define VFU_PAGE 4096u
 #define VFU_MSG_MAX (sizeof(struct vfu_header) + sizeof(struct vfu_region_access) + VFU_XFER_MAX)
 

@@ -57,6 +57,7 @@ struct window {
 struct dma {
 	struct window *windows; /* by address, disjoint */
 	unsigned int n, room;
+	uint64_t mapped;        /* bytes, of all */
 	uint64_t xfer_max;      /* that the client takes */
 	uint16_t last_id;
 	bool silent;            /* it did not answer that in time: no more waiting until it does */
