@@ -496,7 +496,7 @@ static int missing_programs(void)
 int vm_bootstrap(const struct vm_options *o)
 {
 	struct boot b = { .o = o };
-	struct sigaction act = { .sa_handler = stop };
+	struct sigaction act = { .sa_handler = stop }, hup;
 	char path[VM_PATH];
 	int lock, err;
 
@@ -510,7 +510,9 @@ int vm_bootstrap(const struct vm_options *o)
 	}
 	sigaction(SIGINT, &act, NULL);
 	sigaction(SIGTERM, &act, NULL);
-	sigaction(SIGHUP, &act, NULL);
+	if (!sigaction(SIGHUP, NULL, &hup) && hup.sa_handler != SIG_IGN) /* nohup(1) */
+		sigaction(SIGHUP, &act, NULL);
+	signal(SIGCHLD, SIG_DFL);
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	unlink(b.log);
 	remove_old(b.dir);
