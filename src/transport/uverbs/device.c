@@ -6,6 +6,7 @@
 
 pthread_mutex_t uverbs_registry = PTHREAD_MUTEX_INITIALIZER;
 pthread_mutex_t uverbs_lists = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t uverbs_uar_pools = PTHREAD_MUTEX_INITIALIZER;
 
 struct slab uverbs_devices = SLAB_INIT(struct uverbs_device, (size_t)1 << 25);
 struct slab uverbs_contexts = SLAB_INIT(struct uverbs_context, (size_t)1 << 26);
@@ -32,6 +33,7 @@ static void before_fork(void)
 {
 	pthread_mutex_lock(&uverbs_registry);
 	pthread_mutex_lock(&uverbs_lists);
+	pthread_mutex_lock(&uverbs_uar_pools);
 	for (size_t i = 0; i < N_SLABS; i++)
 		pthread_mutex_lock(&slabs[i]->lock);
 }
@@ -40,6 +42,7 @@ static void after_fork(void)
 {
 	for (size_t i = N_SLABS; i--;)
 		pthread_mutex_unlock(&slabs[i]->lock);
+	pthread_mutex_unlock(&uverbs_uar_pools);
 	pthread_mutex_unlock(&uverbs_lists);
 	pthread_mutex_unlock(&uverbs_registry);
 }

@@ -54,7 +54,7 @@ struct slab uverbs_uars = SLAB_INIT(struct uverbs_uar, (size_t)1 << 27);
 
 void uverbs_uars_init(struct uverbs_context *ctx)
 {
-	ctx->uars = (struct uverbs_uar_pool){ .lock = PTHREAD_MUTEX_INITIALIZER };
+	ctx->uars = (struct uverbs_uar_pool){ 0 };
 }
 
 bool uverbs_owns_uar(const struct mlx5dv_devx_uar *uar)
@@ -175,7 +175,7 @@ free:
 	return err;
 }
 
-/* The register for a program; NULL: *err. The pool's lock is held. */
+/* The register for a program; NULL: *err. uverbs_uar_pools is held. */
 static struct uverbs_uar *get(struct uverbs_context *ctx, uint32_t flags, int *err)
 {
 	struct uverbs_uar_pool *pool = &ctx->uars;
@@ -217,11 +217,11 @@ struct mlx5dv_devx_uar *uverbs_uar_alloc(struct ibv_context *ibv, uint32_t flags
 	if (!err && flags & ~(MLX5_IB_UAPI_UAR_ALLOC_TYPE_NC | MLX5DV_UAR_ALLOC_TYPE_NC_DEDICATED))
 		err = EOPNOTSUPP;
 	if (!err) {
-		pthread_mutex_lock(&ctx->uars.lock);
+		pthread_mutex_lock(&uverbs_uar_pools);
 		r = get(ctx, flags, &err);
 		if (r)
 			show(r);
-		pthread_mutex_unlock(&ctx->uars.lock);
+		pthread_mutex_unlock(&uverbs_uar_pools);
 	}
 	if (r)
 		return &r->pub.pub;
@@ -244,12 +244,12 @@ void uverbs_uar_free(struct mlx5dv_devx_uar *pub)
 
 	if (!ctx)
 		return;
-	pthread_mutex_lock(&ctx->uars.lock);
+	pthread_mutex_lock(&uverbs_uar_pools);
 	if (r->held && !r->shared) {
 		r->held = false;
 		put_last(r->nc ? &ctx->uars.nc : &ctx->uars.bf, r);
 	}
-	pthread_mutex_unlock(&ctx->uars.lock);
+	pthread_mutex_unlock(&uverbs_uar_pools);
 }
 
 /* The kernel makes a dma-buf of what its offset in cmd_fd maps. */
@@ -285,5 +285,4 @@ void uverbs_uars_close(struct uverbs_context *ctx)
 		free_registers(p);
 		free(p);
 	}
-	pthread_mutex_destroy(&ctx->uars.lock);
 }

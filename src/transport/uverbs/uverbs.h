@@ -4,8 +4,8 @@
  * as those of the soft transport, so that whose a pointer is and whether it is stale is a comparison. What a completion or an
  * event channel is, its descriptor is: the kernel has all its state.
  *
- * Locks, in the order in which they are taken: uverbs_registry (devices), uverbs_lists (each context's list of handles). Both,
- * and those of the slabs, are held across a fork.
+ * Locks, in the order in which they are taken: uverbs_registry (devices), uverbs_lists (each context's list of handles),
+ * uverbs_uar_pools (each context's pages). They, and those of the slabs, are held across a fork.
  * After a fork the child has the parent's contexts as it has its descriptors: it may go on using them, as with libmlx5.
  */
 #ifndef UVERBS_UVERBS_H
@@ -54,8 +54,7 @@ struct uverbs_uar_list {
 	struct uverbs_uar *first, *last;
 };
 struct uverbs_uar_pool {
-	pthread_mutex_t lock;        /* held across the kernel's calls */
-	struct page *pages;
+	struct page *pages;          /* under uverbs_uar_pools, which is held across the kernel's calls */
 	struct uverbs_uar_list bf, nc;
 	struct uverbs_uar *shared;
 };
@@ -141,7 +140,7 @@ int uverbs_attribute(const struct uverbs_device *dev, const char *name, char *bu
 int uverbs_open_node(const struct uverbs_device *dev);
 
 /* --- device.c */
-extern pthread_mutex_t uverbs_registry, uverbs_lists;
+extern pthread_mutex_t uverbs_registry, uverbs_lists, uverbs_uar_pools;
 extern struct slab uverbs_devices, uverbs_contexts, uverbs_umems, uverbs_channels, uverbs_uars,
 	uverbs_pds, uverbs_mrs;
 int uverbs_list(struct ibv_device **out, int max, const struct odx_shown *shown);

@@ -4,6 +4,7 @@
 
 #include <opendevx/opendevx.h>
 #include <opendevx/soft.h>
+#include <pthread.h>
 #include <sys/wait.h>
 
 static uint8_t alloc[16] = { 0x09, 0x39 }, query[32] = { 0x09, 0x3b };
@@ -135,6 +136,23 @@ static void hostile_bytes(void **state)
 	assert_int_equal(ibv_close_device(ctx), 0);
 }
 
+/* src/transport/uverbs/device.c. A thread may be in the middle of a page when another one forks. */
+extern pthread_mutex_t uverbs_uar_pools;
+static bool pools_held;
+
+static void at_fork(void)
+{
+	pools_held = pthread_mutex_trylock(&uverbs_uar_pools) == EBUSY;
+	if (!pools_held)
+		pthread_mutex_unlock(&uverbs_uar_pools);
+}
+
+/* Who is registered first is called last. */
+__attribute__((constructor)) static void watch_fork(void)
+{
+	pthread_atfork(at_fork, NULL, NULL);
+}
+
 /* In a child the bytes of its parent are another process's: the kernel is asked whether it has such an object. */
 static void bytes_of_another_process(void **state)
 {
@@ -149,6 +167,8 @@ static void bytes_of_another_process(void **state)
 	assert_true(pid >= 0);
 	if (pid)
 		goto parent;
+	if (!mlx5dv_devx_alloc_uar(ctx, MLX5DV_UAR_ALLOC_TYPE_BF))
+		_exit(5);
 	fake.ioctls = 0;
 	again = mlx5dv_devx_obj_import(ctx, data);
 	if (!again || fake.ioctls != 1 || fake.last.method != 1 || fake_attr(0)->data != 0x1001)
@@ -165,6 +185,7 @@ static void bytes_of_another_process(void **state)
 parent:
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
+	assert_true(pools_held);
 	assert_int_equal(ibv_close_device(ctx), 0);
 }
 
