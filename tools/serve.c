@@ -229,21 +229,11 @@ static int watch(pid_t child, int stop, const sigset_t *signals)
 	}
 }
 
-static int run(struct serve *s)
+static int run(struct serve *s, const sigset_t *signals)
 {
 	int stop[2];
-	struct sigaction hup;
-	sigset_t signals;
 	pid_t child;
 
-	signal(SIGCHLD, SIG_DFL); /* who began us may ignore it: then no end of a child would be told */
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGTERM);
-	sigaddset(&signals, SIGINT);
-	if (!sigaction(SIGHUP, NULL, &hup) && hup.sa_handler != SIG_IGN) /* nohup(1) */
-		sigaddset(&signals, SIGHUP);
-	sigaddset(&signals, SIGCHLD);
-	sigprocmask(SIG_BLOCK, &signals, NULL);
 	if (pipe2(stop, O_CLOEXEC) || (child = fork()) < 0) {
 		devx_error("cannot start the server: %s", strerror(errno));
 		return DEVX_FAILED;
@@ -259,7 +249,7 @@ static int run(struct serve *s)
 		if (s->devices[i].control_fd >= 0)
 			close(s->devices[i].control_fd);
 	}
-	return watch(child, stop[1], &signals);
+	return watch(child, stop[1], signals);
 }
 
 int devx_serve(int argc, char **argv)
@@ -267,14 +257,25 @@ int devx_serve(int argc, char **argv)
 	static struct serve s = { .n = 1 };
 	const char *path = NULL, *control = NULL;
 	int code = DEVX_FAILED;
+	struct sigaction hup;
+	sigset_t signals;
 
 	for (unsigned int i = 0; i < SERVE_MAX; i++)
 		s.devices[i].socket_fd = s.devices[i].control_fd = -1;
 	if (!parse(argc, argv, &s, &path, &control))
 		return DEVX_USAGE;
 	raise_limit();
+	/* Before there is a socket that would be left behind. */
+	signal(SIGCHLD, SIG_DFL); /* who began us may ignore it: then no end of a child would be told */
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGINT);
+	if (!sigaction(SIGHUP, NULL, &hup) && hup.sa_handler != SIG_IGN) /* nohup(1) */
+		sigaddset(&signals, SIGHUP);
+	sigaddset(&signals, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
 	if (make_sockets(&s, path, control))
-		code = run(&s);
+		code = run(&s, &signals);
 	remove_sockets(&s);
 	return code;
 }

@@ -2,6 +2,7 @@
 /* The process that serves the devices, a thread for each, and can do nothing else. */
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -83,12 +84,20 @@ static void describe(const struct serve *s, unsigned int i, struct vfu *v, char 
 		 id[3], id[2], hca_profile_name(s->spec.hca.profile), d->socket, *d->control ? ", control lines on " : "", d->control);
 }
 
-static bool say(const char *text)
+/* False: it cannot be written. Who asks us to end while nobody reads need not wait for a reader. */
+static bool say(const char *text, int stop, bool *stopped)
 {
 	for (size_t len = strlen(text); len;) {
-		ssize_t n = write(STDOUT_FILENO, text, len);
+		struct pollfd p[2] = { { .fd = STDOUT_FILENO, .events = POLLOUT }, { .fd = stop, .events = POLLIN } };
+		ssize_t n;
 
-		if (n < 0 && errno != EINTR)
+		if (poll(p, 2, -1) < 0)
+			continue;
+		*stopped = p[1].revents;
+		if (*stopped)
+			return true;
+		n = write(STDOUT_FILENO, text, len);
+		if (n < 0 && errno != EINTR && errno != EAGAIN)
 			return false;
 		text += n > 0 ? n : 0;
 		len -= n > 0 ? (size_t)n : 0;
@@ -100,6 +109,7 @@ int serve_devices(const struct serve *s, int stop)
 {
 	static char lines[SERVE_MAX][512];
 	pthread_t threads[SERVE_MAX];
+	bool stopped = false;
 	struct vfu *v;
 	int err = 0;
 
@@ -123,12 +133,14 @@ int serve_devices(const struct serve *s, int stop)
 	pthread_barrier_wait(&start);
 	if (!sandbox_filter())
 		return DEVX_FAILED;
-	for (unsigned int i = 0; i < s->n; i++) {
-		if (!say(lines[i])) {
+	for (unsigned int i = 0; i < s->n && !stopped; i++) {
+		if (!say(lines[i], stop, &stopped)) {
 			devx_error("standard output: %s", strerror(errno));
 			return DEVX_FAILED;
 		}
 	}
+	if (stopped)
+		return DEVX_OK;
 	pthread_barrier_wait(&start);
 	for (unsigned int i = 0; i < s->n; i++)
 		pthread_join(threads[i], NULL);

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """devx serve: what it takes and refuses, what it leaves behind, how little it may do, and a command through all of it."""
 import array
+import fcntl
 import json
 import mmap
 import os
@@ -229,6 +230,22 @@ class Serve(DevxTest):
             client.close()
         self.stop()
 
+    def test_memory_of_many_threads(self):
+        """What malloc() does in a thread, and when much is given back, is what the server may do."""
+        self.start("--count", "20", "--control", self.ctl, lines=20)
+        for i in range(20):
+            socks = [socket.socket(socket.AF_UNIX) for _ in range(6)]  # each takes some 200 KiB
+            for sock in socks:
+                sock.settimeout(20)
+                sock.connect(f"{self.ctl}.{i}")
+                sock.send(b"stat\n")
+                self.assertTrue(sock.recv(3).startswith(b"ok"))
+            for sock in socks:
+                sock.close()
+        for i in range(20):
+            self.assertTrue(self.control("stat", path=f"{self.ctl}.{i}")[0].startswith("ok"))
+        self.stop()
+
     def test_no_privileges(self):
         self.start("--count", "2", lines=2)
         child = self.child()
@@ -310,6 +327,19 @@ class Serve(DevxTest):
         self.assertEqual(done.returncode, 1)
         self.assertIn(b"No space", done.stderr)
         self.assertEqual(os.listdir(self.dir.name), [])
+
+    def test_output_that_nobody_reads(self):
+        read, write = os.pipe()
+        os.write(write, bytes(fcntl.fcntl(write, fcntl.F_GETPIPE_SZ)))
+        server = subprocess.Popen([DEVX, "serve", "--socket", self.path], stdin=subprocess.DEVNULL, stdout=write)
+        while not os.path.exists(self.path):
+            time.sleep(0.01)
+        time.sleep(0.2)  # until it writes, mostly; before that it ends as well
+        server.terminate()
+        self.assertEqual(server.wait(30), 0)
+        self.assertEqual(os.listdir(self.dir.name), [])
+        for fd in (read, write):
+            os.close(fd)
 
 
 main()
