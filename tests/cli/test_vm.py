@@ -253,6 +253,14 @@ class Failures(VmTest):
             time.sleep(0.05)
         self.assertFalse(os.path.exists(control))
 
+    def test_control_socket_of_another(self):
+        path = os.path.join(self.dir.name, "sock")
+        with socket.socket(socket.AF_UNIX) as s:
+            s.bind(path)
+            s.listen()
+            self.run_vm("--control", path, fake="hang", code=MACHINE)
+            self.assertTrue(os.path.exists(path))
+
     def test_a_file_is_no_control_socket(self):
         path = self.write(b"mine", "precious")
         self.run_vm("--control", path, fake="server-dies,hang", code=MACHINE)
@@ -346,6 +354,8 @@ class Choices(VmTest):
         self.assertIn("--bootstrap", err)
         _, err = self.run_vm(code=MACHINE, fake="no-vfio-user")
         self.assertIn("built without vfio-user-pci", err)
+        _, err = self.run_vm("--qemu", "/no/such/qemu", code=MACHINE)
+        self.assertIn("--qemu: /no/such/qemu does not run: No such file or directory", err)
 
     def test_no_qemu(self):
         env = dict(os.environ, PATH="/nowhere", XDG_CACHE_HOME=self.dir.name)
@@ -354,8 +364,11 @@ class Choices(VmTest):
         self.assertIn(f"there is no qemu-system-x86_64 in PATH, and {self.dir.name}/opendevx/vm/qemu has none", done.stderr.decode())
 
     def test_usage(self):
-        cases = {("--devices", "99", "x"): '--devices cannot be "99"', (): "the command is missing",
-                 ("--bootstrap", "x"): "takes no command", ("--frob", "x"): "frob"}
+        shares = [word for i in range(17) for word in ("--share", f"/{i}")]
+        cases = {("--devices", "99", "x"): '--devices cannot be "99": it is a number from 0 to 16', (): "the command is missing",
+                 ("--bootstrap", "x"): "takes no command", ("--frob", "x"): "frob", ("--bootstrap", "--devices", "2"): "no options of a machine",
+                 ("--memory", "255M", "x"): "from 256M to 1024G", ("--dir", "here", "x"): "an absolute path",
+                 (*shares, "x"): '--share cannot be "/16"', ("--devices", "9", *shares[:32], "x"): "24 places"}
         for args, text in cases.items():
             out, err = self.devx("vm", *args, code=USAGE)
             self.assertEqual(out, "")

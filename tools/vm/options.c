@@ -9,6 +9,8 @@
 #include "../devx.h"
 #include "vm.h"
 
+#define PLACES 24 /* of the 32 that a q35 has, some are its own, and some of the root, the modules and the serial bus */
+
 enum { LONG = 256, DEVICES, SPEC, FAULT, ROOT, KERNEL, MEMORY, CPUS, CONTROL, NO_SNAPSHOT, ACCEL, VERBOSE, LOG, DIR_, QEMU,
        SERVER, CONNECT, SHARE, BOOT_TIMEOUT, BOOTSTRAP, WITH };
 
@@ -104,14 +106,34 @@ static bool take(struct vm_options *o, int what, const char *value)
 	}
 }
 
+/* What the value of an option can be, for those that take not any word. */
+static const char *values(int what)
+{
+	switch (what) {
+	case DEVICES: return "a number from 0 to 16";
+	case CPUS: return "a number from 1 to 64";
+	case MEMORY: return "as 512M or 2G, from 256M to 1024G";
+	case ACCEL: return "tcg, kvm or auto";
+	case DIR_: return "an absolute path";
+	case SHARE: return "an absolute path, not that of the root, and given at most 16 times";
+	case FAULT: return "given at most 16 times";
+	case CONNECT: return "a path of 1 to 107 characters, and given at most 16 times";
+	case BOOT_TIMEOUT: return "seconds, from 1 to 86400";
+	case WITH: return "rdma-core";
+	default: return "not empty";
+	}
+}
+
 static int usage(const char *what)
 {
 	devx_error("vm: %s; devx --help shows the usage", what);
 	return DEVX_USAGE;
 }
 
-static int check(struct vm_options *o, bool devices_said)
+static int check(struct vm_options *o, bool devices_said, bool machine_said)
 {
+	if (o->bootstrap && machine_said)
+		return usage("--bootstrap takes --dir, --kernel and --with, and no options of a machine");
 	if (o->n_connects && (o->spec || o->n_faults || o->control))
 		return usage("--spec, --fault and --control are for a server that is started, not for one that --connect names");
 	if (o->n_connects && devices_said && o->devices != o->n_connects)
@@ -120,6 +142,8 @@ static int check(struct vm_options *o, bool devices_said)
 		o->devices = o->n_connects;
 	if (!o->devices && (o->spec || o->n_faults || o->control))
 		return usage("--spec, --fault and --control say nothing with --devices 0");
+	if (o->devices + o->n_shares > PLACES)
+		return usage("there are 24 places on the machine's bus: for --devices (or --connect) and --share together");
 	if (o->bootstrap && *o->command)
 		return usage("--bootstrap takes no command");
 	if (!o->bootstrap && o->rdma_core)
@@ -131,7 +155,7 @@ static int check(struct vm_options *o, bool devices_said)
 
 int vm_parse(struct vm_options *o, int argc, char **argv, int *code)
 {
-	bool devices_said = false;
+	bool devices_said = false, machine_said = false;
 	int opt, index;
 
 	*o = (struct vm_options){ .devices = 1, .cpus = 2, .memory_mb = 1024, .boot_timeout = 300, .snapshot = true };
@@ -141,12 +165,13 @@ int vm_parse(struct vm_options *o, int argc, char **argv, int *code)
 		if (opt < LONG)
 			return -1;
 		devices_said |= opt == DEVICES;
+		machine_said |= opt != BOOTSTRAP && opt != DIR_ && opt != KERNEL && opt != WITH && opt != VERBOSE;
 		if (!take(o, opt, optarg)) {
-			devx_error("vm: --%s cannot be \"%s\"", options[index].name, optarg);
+			devx_error("vm: --%s cannot be \"%s\": it is %s", options[index].name, optarg, values(opt));
 			return -1;
 		}
 	}
 	o->command = argv + optind;
-	*code = check(o, devices_said);
+	*code = check(o, devices_said, machine_said);
 	return *code ? -1 : 0;
 }

@@ -60,6 +60,7 @@ static int ask(const struct vm_qemu *q, const char *a, const char *b, char *buf,
 		if (q->modules[0])
 			setenv("QEMU_MODULE_DIR", q->modules, 1);
 		execvp(argv[0], argv);
+		fprintf(stderr, "%s\n", strerror(errno));
 		_exit(127);
 	}
 	close(p[1]);
@@ -153,6 +154,12 @@ int vm_find_qemu(const struct vm_options *o, const char *dir, struct vm_qemu *q)
 	if (!o->qemu && !vm_join(root, "%s/qemu", dir) && !vm_private_qemu(root, q))
 		return 0;
 	vm_qemu_free(q);
+	if (o->qemu) {
+		devx_error("vm: --qemu: %s.\n"
+			   "      It must be version %d.%d or later with vfio-user-pci; without --qemu, that of devx vm --bootstrap is taken.", why,
+			   OLDEST_MAJOR, OLDEST_MINOR);
+		return -1;
+	}
 	devx_error("vm: no QEMU of version %d.%d or later with vfio-user-pci: %s, and %s/qemu has none.\n"
 		   "      devx vm --bootstrap puts one there, without root and without touching the system.", OLDEST_MAJOR, OLDEST_MINOR,
 		   why, dir);
