@@ -34,6 +34,7 @@ class Completion(DevxTest):
             "devx cmd SET_FLOW_TABLE_ENTRY flow_context.destination[0].destination_t":
             {"flow_context.destination[0].destination_type="},
             "devx cmd QUERY_HCA_CAP op_mod=ROCE": {"ROCE_CUR", "ROCE_MAX"}, "devx frob ": set(), "devx cmd FROB x": set(),
+            "devx vm --accel t": {"tcg"}, "devx vm --with ": {"rdma-core"}, "devx vm --memory ": set(),
             "devx cmd CREATE_CQ x.y.z": set(), "devx cmd CREATE_CQ cq_context.st=": {"ARMED"},
         }
         for line, want in cases.items():
@@ -42,9 +43,9 @@ class Completion(DevxTest):
                 self.assertTrue(want <= got if line.endswith("st=") else want == got, got)
 
     def test_options_are_those_of_the_help(self):
-        text = self.devx("help")[0]
-        for command in ("list", "caps", "cmd", "decode", "counters", "serve"):
-            usage = re.search(rf"devx {command} (.*?)(\n       devx|\n\n)", text, re.S).group(1)
+        text = self.devx("help")[0].split("\n\n")[0] + "\n\n"
+        for command in ("list", "caps", "cmd", "decode", "counters", "serve", "vm"):
+            usage = " ".join(re.findall(rf"devx {command} (.*?)(?=\n       devx|\n\n)", text, re.S))
             self.assertEqual(set(self.complete(f"devx {command} --")), set(re.findall(r"--[a-z-]+", usage)))
 
     def test_what_it_offers_is_taken(self):

@@ -28,15 +28,18 @@ _devx() {
 	--device) COMPREPLY=($(compgen -W "mlx5_soft0 $(ls /sys/class/infiniband 2>/dev/null)" -- "$cur")); return ;;
 	--diff) COMPREPLY=($(compgen -W "cx5 cx6dx cx7 bf3" -- "$cur")); return ;;
 	--opcode) COMPREPLY=($(compgen -W "${!_devx_in[*]}" -- "${cur^^}")); return ;;
-	--syndromes | --control | --socket) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+	--accel) COMPREPLY=($(compgen -W "tcg kvm auto" -- "$cur")); return ;;
+	--with) COMPREPLY=($(compgen -W "rdma-core" -- "$cur")); return ;;
+	--syndromes | --control | --socket | --root | --share | --kernel | --dir | --log | --qemu | --server | --connect) COMPREPLY=($(compgen -f -- "$cur")); return ;;
 	--layout) COMPREPLY=($(compgen -W "${!_devx_fields[*]}" -- "$cur")); return ;;
-	--op-mod | --outlen | --in-flight | --top | --spec | --count | --fault) return ;;
+	--op-mod | --outlen | --in-flight | --top | --spec | --count | --fault | --devices | --memory | --cpus | --boot-timeout) return ;;
 	esac
 	if [[ $cur == -* ]]; then
 		COMPREPLY=($(compgen -W "${_devx_options[$sub]-}" -- "$cur"))
 		return
 	fi
 	if [ "$sub" != cmd ]; then
+		[ "$sub" = vm ] && COMPREPLY=($(compgen -c -f -- "$cur"))
 		[ "$sub" = decode ] || [ "$sub" = counters ] && COMPREPLY=($(compgen -f -- "$cur"))
 		return
 	fi
