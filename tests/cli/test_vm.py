@@ -347,6 +347,8 @@ class Choices(VmTest):
             s.bind(path)
             self.run_vm("--connect", path)
         self.assertEqual(self.logged("server"), [])
+        os.unlink(path)
+        self.assertIn(f"there is no socket {path}", self.run_vm("--connect", path, code=MACHINE)[1])
 
     def test_old_qemu(self):
         _, err = self.run_vm(code=MACHINE, env={"FAKE_VERSION": "10.0.8 (Debian)"}.items())

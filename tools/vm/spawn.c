@@ -128,7 +128,8 @@ int spawn_wait(struct machine *m, const char *const sockets[], unsigned int n)
 			continue;
 		}
 		if (vm_ms_since(&begin) > 10000)
-			return machine_fail(m, "the device's server made no socket %s within 10 seconds", sockets[i]);
+			return machine_fail(m, m->o->n_connects ? "there is no socket %s, and none came within 10 seconds"
+							       : "the device's server made no socket %s within 10 seconds", sockets[i]);
 		if (machine_pump(m, 10))
 			return -1;
 	}
