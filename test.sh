@@ -122,9 +122,9 @@ export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:die_after_fork=0
 threads="--suite unit --suite conformance --suite torture --suite abi --suite examples"
 sanitizer="--buildtype=debug -Doptimization=1 -Db_lundef=false"
 suite gcc gcc "--buildtype=debugoptimized"
-suite valgrind gcc "" --suite unit --suite conformance --timeout-multiplier 5 \
+TESTS_BRIEF=1 suite valgrind gcc "" --suite unit --suite conformance --timeout-multiplier 5 \
 	--wrap "valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite"
-suite clang clang "--buildtype=debug" $threads --suite matrix
+suite clang clang "--buildtype=debug" $threads
 suite asan gcc "$sanitizer -Db_sanitize=address,undefined"
 TORTURE_COMMANDS=300000 suite tsan gcc "$sanitizer -Db_sanitize=thread" $threads
 [ "${1-}" = all ] && vm_suite
