@@ -17,7 +17,7 @@
 #define KERNEL_LINE "console=ttyS0 quiet panic=-1 oops=panic mitigations=off no_timer_check tsc=reliable"
 
 struct args {
-	char *v[192]; /* with VM_MANY devices and shares: 150 */
+	char *v[192]; /* with 24 devices and shares: 130 */
 	unsigned int n;
 	bool failed;
 };
