@@ -126,6 +126,6 @@ TESTS_BRIEF=1 suite valgrind gcc "" --suite unit --suite conformance --timeout-m
 	--wrap "valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite"
 suite clang clang "--buildtype=debug" $threads
 suite asan gcc "$sanitizer -Db_sanitize=address,undefined"
-TORTURE_COMMANDS=300000 suite tsan gcc "$sanitizer -Db_sanitize=thread" $threads
+TESTS_BRIEF=1 TORTURE_COMMANDS=300000 suite tsan gcc "$sanitizer -Db_sanitize=thread" $threads
 [ "${1-}" = all ] && vm_suite
 finish

@@ -31,7 +31,7 @@ int main(void)
 	const struct CMUnitTest tests[] = { cmocka_unit_test(every_syndrome), cmocka_unit_test(numbers_differ) };
 	int failed = 0;
 
-	/* Under valgrind once, through the queue. */
+	/* Under valgrind and TSan once, through the queue. */
 	for (int i = getenv("TESTS_BRIEF") ? 1 : 0; i < 2; i++) {
 		through_queue = i;
 		failed += run_user_tests() + run_counter_tests() + run_mkey_tests() + run_cq_tests() + run_qp_tests() + run_caps_tests() + run_event_tests() + run_eq_tests();
