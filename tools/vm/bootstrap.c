@@ -516,7 +516,11 @@ int vm_bootstrap(const struct vm_options *o)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	unlink(b.log);
 	remove_old(b.dir);
-	sources_host(&b.source);
+	if (!sources_host(&b.source)) {
+		devx_error("vm: apt has no source of Debian's main archive in /etc/apt/sources.list or sources.list.d: QEMU and the kernels come from there");
+		close(lock);
+		return DEVX_FAILED;
+	}
 	err = vm_make_path(b.temp) || get_qemu(&b) || get_kernel(&b) || (o->rdma_core && get_root(&b));
 	vm_remove_tree(b.temp);
 	close(lock);

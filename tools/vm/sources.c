@@ -10,7 +10,6 @@
 #include "sources.h"
 #include "vm.h"
 
-#define DEFAULT_URI "http://deb.debian.org/debian"
 #define DEFAULT_KEYRING "/usr/share/keyrings/debian-archive-keyring.gpg"
 
 /* The next word; false at the end of the line. */
@@ -148,7 +147,7 @@ static bool from_file(const char *path, bool deb822, struct apt_source *s)
 	return found;
 }
 
-void sources_host(struct apt_source *s)
+bool sources_host(struct apt_source *s)
 {
 	static const char *const places[] = { "/etc/apt/sources.list.d/*.sources", "/etc/apt/sources.list",
 					      "/etc/apt/sources.list.d/*.list" };
@@ -163,11 +162,8 @@ void sources_host(struct apt_source *s)
 			found = from_file(g.gl_pathv[j], i == 0, s);
 		globfree(&g);
 	}
-	if (!found) {
-		snprintf(s->uri, sizeof(s->uri), DEFAULT_URI);
-		s->keyring[0] = 0;
-	}
 	/* The key that the host pins may be of its own release only: the archive's keyring has the newer ones too. */
 	if (!access(DEFAULT_KEYRING, R_OK))
 		snprintf(s->keyring, sizeof(s->keyring), DEFAULT_KEYRING);
+	return found;
 }

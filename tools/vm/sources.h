@@ -11,7 +11,7 @@ struct apt_source {
 
 /* The first source of Debian's main archive in a sources.list, or in a deb822 file. False: none. */
 bool sources_parse(const char *text, bool deb822, struct apt_source *s);
-/* That of this host; or the public default. */
-void sources_host(struct apt_source *s);
+/* That of this host. False: it has none. */
+bool sources_host(struct apt_source *s);
 
 #endif
