@@ -517,7 +517,7 @@ int vm_bootstrap(const struct vm_options *o)
 	unlink(b.log);
 	remove_old(b.dir);
 	if (!sources_host(&b.source)) {
-		devx_error("vm: apt has no source of Debian's main archive in /etc/apt/sources.list or sources.list.d: QEMU and the kernels come from there");
+		devx_error("vm: apt has no source of Debian's main archive, where QEMU and the kernels come from");
 		close(lock);
 		return DEVX_FAILED;
 	}
