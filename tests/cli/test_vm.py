@@ -169,6 +169,20 @@ class Streams(VmTest):
             os.close(master)
         self.nothing_left()
 
+    def test_background_of_a_terminal(self):
+        """Under timeout(1), say: to make the terminal raw, or to read from it, would stop the program for good."""
+        child, master = pty.fork()
+        if child == 0:
+            code = 99
+            try:
+                code = self.start(fake="echo", stdin=None, stdout=None, stderr=None, preexec_fn=os.setpgrp).wait(30)
+            finally:
+                os._exit(code)
+        self.addCleanup(os.close, master)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 0)
+        self.assertNotIn("w24 80", " ".join(self.logged("job")[0]))
+        self.nothing_left()
+
 
 class Failures(VmTest):
     def broken(self, fake, *texts, args=(), **more):

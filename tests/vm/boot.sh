@@ -65,15 +65,22 @@ vm -- /no/such/program 2>"$dir/err"
 check "no such program" is $? 127
 vm -- sh -c 'kill -9 $$'
 check "killed by a signal" is $? 137
-out=$(script -qec "$(printf '%q ' timeout 400 "$devx" vm --dir "$folder" --accel tcg "${options[@]}" -- tty)" /dev/null </dev/null | tr -d '\r')
+in_terminal() { # timeout's options, then the command: run by a shell that does not become it
+	local line
+	line=$(printf '%q ' timeout "${@:1:$#-1}" 400 "$devx" vm --dir "$folder" --accel tcg "${options[@]}" -- "${@:$#}")
+	SHELL=/bin/sh timeout -k 10 420 script -qec "$line; exit \$?" /dev/null </dev/null | tr -d '\r'
+}
+out=$(in_terminal --foreground tty)
 check "a terminal" grep -q '/dev/pts/[0-9]' <<<"$out"
+out=$(in_terminal -k10 tty)
+check "in the background of a terminal there is none" is "$(tail -n 1 <<<"$out")" "not a tty"
 vm -- sh -c 'echo c >/proc/sysrq-trigger' 2>"$dir/err"
 check "a panic" is $? 125
 check "is reported" grep -q "Kernel panic" "$dir/err"
-vm -- sleep 1000 &
+timeout -k 10 400 "$devx" vm --dir "$folder" --accel tcg "${options[@]}" -- sleep 1000 &
 pid=$!
 sleep 1
-kill -TERM $(pgrep -P $pid)
+kill -TERM $pid
 wait $pid
 check "SIGTERM" is $? 143
 check "nothing is left" is "$(ls "$TMPDIR")" ""

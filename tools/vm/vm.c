@@ -178,11 +178,25 @@ static void end_by(int sig)
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
+/* A terminal of which we are in the background, as under timeout(1): to change it or to read from it would stop us for good. */
+static void no_terminal(void)
+{
+	pid_t front = tcgetpgrp(STDIN_FILENO);
+	int null;
+
+	if (front <= 0 || front == getpgrp())
+		return;
+	null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	if (null >= 0 && dup2(null, STDIN_FILENO) == STDIN_FILENO)
+		close(null);
+}
+
 static int vm_in(struct machine *m, struct plan *p)
 {
 	const struct vm_options *o = m->o;
 	int code = VM_MACHINE, err;
 
+	no_terminal();
 	m->relay.tty = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 	m->log = o->log ? fopen(o->log, "we") : NULL;
 	if (o->log && !m->log) {
