@@ -6,12 +6,15 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import threading
 import time
 
 import compare
-from suite import Guest, Server, Suite, tail
+import reboot
+from suite import BOOT_LIMIT, Guest, Server, Suite, tail
 
 PROFILES = ("cx5", "cx6dx", "cx7", "bf3")
 KERNELS = {"6.1": 2, "6.12": 2}  # of Debian's stable releases: with so many devices; the newest has one of each profile
@@ -24,6 +27,7 @@ RDMA_MODULES = ("test_mlx5_devx", "test_mlx5_devx_async_events", "test_mlx5_uar"
                 "test_parent_domain")
 TIMEOUT = "timeout=3s"   # of the guest's commands, where one is to hang
 KERNEL_LIMIT = 900       # seconds; a minute or two where nothing else runs
+MACHINE_LIMIT = 1200     # a dozen starts
 BENCH_TRIES = 3          # a ratio far off is measured again
 RATIO_FAR, RATIO_GOAL, STEPS_GOAL = 1.10, 1.03, 0.80
 
@@ -69,6 +73,28 @@ def new_kernel(s):
     s.tap(name, g.out, g.code, g.log)
     for profile, server in zip(PROFILES, servers):
         s.case(f"{name}: the server of {profile} ends cleanly", server.end())
+
+
+def reboots(s):
+    """One machine, three boots: the cards are as new after each, however the one before ended."""
+    name, count = "reboot", 2
+    servers = [Server(s, f"{name}-{i}") for i in range(count)]
+    log = os.path.join(s.out, name + ".log")
+    m = None
+    try:
+        m = reboot.Machine(s, [server.socket for server in servers], s.root, log)
+        for n, how in enumerate(("orderly", "at once", "end")):
+            if n:
+                m.wait(reboot.HELLO, BOOT_LIMIT)
+            m.run(count, *script(s, "reboot.sh", count, how))
+            m.wait(reboot.UP, BOOT_LIMIT)
+            s.tap(f"{name}: boot {n + 1}", m.wait(reboot.DATA, BOOT_LIMIT), 0, log)
+            m.send(reboot.DATA, b"go on\n")
+        m.wait(reboot.EXIT, 60)
+    finally:
+        if m:
+            m.end()
+        s.case(f"{name}: the servers end cleanly", all([server.end() for server in servers]))
 
 
 def served(s, name, command, limit, *options):
@@ -180,11 +206,15 @@ def counters(s):
 def machine(s):
     """What devx vm promises of itself, on this machine's own tree."""
     log = os.path.join(s.out, "machine.log")
-    with open(log, "w", encoding="utf-8") as f:
-        p = subprocess.run([os.path.join(s.stage, "boot.sh"), s.devx, s.folder], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=f, text=True,
-                           errors="replace", timeout=1200, check=False)
-    print("".join(f"   {line[2:]}\n" for line in p.stdout.splitlines() if line.startswith("# first start")), end="")
-    s.tap("machine", p.stdout, p.returncode, log)
+    with open(log, "w", encoding="utf-8") as err:
+        p = subprocess.Popen([os.path.join(s.stage, "boot.sh"), s.devx, s.folder], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=err,
+                             text=True, errors="replace", start_new_session=True)
+        limit = threading.Timer(MACHINE_LIMIT, os.killpg, (p.pid, signal.SIGKILL))
+        limit.start()
+        out = p.communicate()[0]  # all that it said, also when it came to no end
+        limit.cancel()
+    print("".join(f"   {line[2:]}\n" for line in out.splitlines() if line.startswith("# first start")), end="")
+    s.tap("machine", out, p.returncode, log)
 
 
 def bench(s):
@@ -209,7 +239,7 @@ def bench(s):
     s.case("bench: instructions of a submit and a get", ratio <= STEPS_GOAL, f"ratio {ratio}, more than {STEPS_GOAL}")
 
 
-PARTS = {"old-kernels": old_kernels, "new-kernel": new_kernel, "conformance": conformance, "rdma-core": rdma_core, "hung": hung,
+PARTS = {"old-kernels": old_kernels, "new-kernel": new_kernel, "reboot": reboots, "conformance": conformance, "rdma-core": rdma_core, "hung": hung,
          "counters": counters, "machine": machine, "bench": bench}
 
 
