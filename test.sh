@@ -13,6 +13,7 @@ cd "$here" || exit 1
 unset OPENDEVX_SOFT
 
 passed=0 failed=0
+gcc_options=--buildtype=debugoptimized # what users get
 
 # Adds a build's results to the sums, and names what failed.
 tally() {
@@ -32,33 +33,61 @@ one_more() { # a step that is one test: its name and its exit status
 	fi
 }
 
-# name, compiler, meson options, then words for `meson test`; valgrind takes the build of gcc
-suite() {
-	local name=$1 cc=$2 options=$3 dir=build-test/${1/valgrind/gcc} log
+# Sets a build up and makes it: name, compiler, meson options, then suites whose programs are made; none: everything is. Its
+# output stays in build-test/NAME.log, the exit status in NAME.built.
+build() {
+	local name=$1 cc=$2 options=$3 dir=build-test/$1 targets=""
 	shift 3
-	log=$(mktemp)
-	echo "== $name"
+	mkdir -p build-test
 	# shellcheck disable=SC2086
-	if ! { [ -f "$dir/build.ninja" ] || CC=$cc meson setup "$dir" -Dwerror=true $options; } >"$log" 2>&1 ||
-		! ninja -C "$dir" >"$log" 2>&1; then
-		cat "$log"
-		one_more "$name: build" 1
-		rm -f "$log"
-		return
-	fi
-	rm -f "$log"
-	one_more "$name: build" 0
-	if [ "${1-}" != "--build-only" ]; then
-		rm -f "$dir"/meson-logs/testlog*.json
-		meson test -C "$dir" --no-rebuild --print-errorlogs "$@" </dev/null | grep -vE '^(ninja|$)'
-		tally "$dir"
-	fi
+	{ [ -f "$dir/build.ninja" ] || CC=$cc meson setup "$dir" -Dwerror=true $options; } >"build-test/$name.log" 2>&1 &&
+		{ [ $# -eq 0 ] || targets=$(scripts/targets.py "$dir" "$@"); } && {
+		ninja -C "$dir" $targets >"build-test/$name.log" 2>&1 &
+		wait $!
+	}
+	echo $? >"$dir.status"
+	mv "$dir.status" "$dir.built"
+}
+
+# While the tests of one build run, the next is built: on two cores this is a fifth of the time.
+builds() {
+	local name
+	for name in gcc clang asan tsan; do rm -f "build-test/$name.built"; done
+	(
+		trap 'kill $(jobs -p) 2>/dev/null; exit 1' TERM
+		build_all
+	) &
+	builder=$!
+	trap 'kill $builder 2>/dev/null' EXIT
+}
+
+# False: there is no such build.
+built() {
+	until [ -f "build-test/$1.built" ]; do
+		sleep 0.1
+		kill -0 "$builder" 2>/dev/null || [ -f "build-test/$1.built" ] || echo 1 >"build-test/$1.built" # it was killed
+	done
+	local status
+	status=$(cat "build-test/$1.built")
+	[ "$status" -eq 0 ] || cat "build-test/$1.log"
+	one_more "$1: build" "$status"
+	return "$status"
+}
+
+# A build, then words for `meson test`.
+tests() {
+	local dir=build-test/$1
+	shift
+	rm -f "$dir"/meson-logs/testlog*.json
+	meson test -C "$dir" --no-rebuild --print-errorlogs "$@" </dev/null | grep -vE '^(ninja|$)'
+	tally "$dir"
 }
 
 # Real kernels: the build of gcc, and a folder with QEMU, kernels and a root from Debian's archive, which is made once.
 vm_suite() {
 	local out=build-test/vm devx=build-test/gcc/tools/devx log kernel ok bad
-	suite gcc gcc "--buildtype=debugoptimized" --build-only
+	build gcc gcc "$gcc_options"
+	built gcc || return
 	mkdir -p "$out"
 	log=$out/bootstrap.log
 	echo "== vm: bootstrap"
@@ -116,16 +145,32 @@ export ASAN_OPTIONS=detect_leaks=1:abort_on_error=1 UBSAN_OPTIONS=halt_on_error=
 # die_after_fork: a test opens a device of its own in a fork child.
 export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:die_after_fork=0
 
-# What does not depend on the compiler runs plain and under ASan only. Sanitizers want little optimisation, or compiling
-# takes longer than the tests. The matrix has one thread: TSan has nothing to say of it; and with a third of the torture's
-# commands it takes as long as the others with all.
-threads="--suite unit --suite conformance --suite torture --suite abi --suite examples"
-sanitizer="--buildtype=debug -Doptimization=1 -Db_lundef=false"
-suite gcc gcc "--buildtype=debugoptimized"
-TESTS_BRIEF=1 suite valgrind gcc "" --suite unit --suite conformance --timeout-multiplier 5 \
-	--wrap "valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite"
-suite clang clang "--buildtype=debug" $threads
-suite asan gcc "$sanitizer -Db_sanitize=address,undefined"
-TESTS_BRIEF=1 TORTURE_COMMANDS=300000 suite tsan gcc "$sanitizer -Db_sanitize=thread" $threads
+# What does not depend on the compiler runs plain and under ASan only; TSan gets what has threads. The torture's million commands
+# run plain, and the others have as many as take no longer. Sanitizers want little optimisation and short debugging information,
+# or compiling takes longer than the tests.
+sanitizer="--buildtype=debug -Doptimization=1 -Db_lundef=false -Dc_args=-g1"
+compiler="unit conformance torture abi package examples"
+threads="conformance torture examples threads"
+build_all() {
+	build gcc gcc "$gcc_options"
+	build clang clang "--buildtype=debug"
+	build asan gcc "$sanitizer -Db_sanitize=address,undefined"
+	# shellcheck disable=SC2086
+	build tsan gcc "$sanitizer -Db_sanitize=thread" $threads
+}
+suites() { printf -- '--suite %s ' "$@"; }
+builds
+echo "== gcc"
+built gcc && {
+	tests gcc
+	echo "== valgrind"
+	TESTS_BRIEF=1 tests gcc --suite unit --suite conformance --timeout-multiplier 5 \
+		--wrap "valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite"
+}
+# shellcheck disable=SC2046,SC2086
+echo "== clang" && built clang && TORTURE_COMMANDS=300000 tests clang $(suites $compiler)
+echo "== asan" && built asan && TORTURE_COMMANDS=300000 tests asan --no-suite man --no-suite profiles --no-suite bench
+# shellcheck disable=SC2046,SC2086
+echo "== tsan" && built tsan && TESTS_BRIEF=1 TORTURE_COMMANDS=100000 tests tsan $(suites $threads)
 [ "${1-}" = all ] && vm_suite
 finish

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3 -IS
 # SPDX-License-Identifier: BSD-2-Clause
 """Stands for QEMU and the guest's init, or for the device's server: fakevm.py ARGUMENTS as these get them.
    FAKE names what it does; everything that it is given goes to the file FAKE_LOG."""
@@ -128,10 +128,8 @@ class Guest:
             time.sleep(600)
         self.send(UP)
         note("up")
-        if "flood" in FAKE:  # more than a window
-            for _ in range(8):
-                self.send(DATA, bytes(65536), 1)
-            time.sleep(600)
+        while "flood" in FAKE:  # sooner or later more than a window: less is written out than comes in
+            self.send(DATA, bytes(65536), 1)
         if "die" in FAKE:
             os._exit(3)
         if "signal" in FAKE:

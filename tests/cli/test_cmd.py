@@ -234,7 +234,7 @@ class Cmd(DevxTest):
         fields = ["qpc.st", "pas[0]", "pas[7000]", "cq_context.st", "op_mod", "obj_type", "obj.x", "obj.", "[", "]", "a[b]", ".", "..",
                   "flow_context.destination[3].flow_counter_id", "uid", "$1.x", "size", "vector", "", "flow_context.match_value"]
         values = ["1", "0xffffffffffffffff", "RC", "$1.pd", "$1.umem_id", "$9.x", "", "|", "DEK", "A" * 5000, "%s%n", "\xff", "0x", "-1"]
-        for _ in range(150):
+        for _ in range(50):
             words = []
             for _ in range(dice.randrange(1, 4)):
                 words += [dice.choice(names)]

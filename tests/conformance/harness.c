@@ -489,9 +489,10 @@ static const struct group *groups_by;
 
 static long place(const struct test_case *c)
 {
+	const char *group = group_of(c);
 	long i = 0;
 
-	while (groups_by[i].name && strcmp(groups_by[i].name, group_of(c)))
+	while (groups_by[i].name && strcmp(groups_by[i].name, group))
 		i++;
 	if (!groups_by[i].name) {
 		fprintf(stderr, "devx-conformance: %s: a group without a title\n", c->file);
@@ -509,7 +510,8 @@ struct test_case *sorted_cases(const struct group *groups)
 		struct test_case *c = registered, **at = &sorted;
 
 		registered = c->next;
-		while (*at && place(*at) < place(c))
+		c->place = place(c);
+		while (*at && (*at)->place < c->place)
 			at = &(*at)->next;
 		c->next = *at;
 		*at = c;

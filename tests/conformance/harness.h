@@ -29,6 +29,7 @@ struct test_case {
 	void (*run_on)(int arg); /* instead of run: a case that is made in a loop, by a constructor */
 	int arg;
 	const char *like, *like_what; /* what cases that differ in their arg only have in common, for the documents */
+	long place;                         /* among the others */
 	struct test_case *next;
 };
 

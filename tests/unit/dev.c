@@ -188,16 +188,24 @@ static void run_queued(struct dev *d, struct cmd *c)
 	free(q);
 }
 
+#define GUARD 4096 /* bytes after the outbox that are looked at: all of them, each time, took most of the time of the tests */
+
+static bool all_are(const uint8_t *p, size_t n, uint8_t value)
+{
+	return !n || (p[0] == value && !memcmp(p, p + 1, n - 1));
+}
+
 void cmd_run(struct dev *d, struct cmd *c)
 {
+	size_t end = c->outlen + GUARD < sizeof(c->out) ? c->outlen + GUARD : sizeof(c->out);
+
 	assert_false(c->i.bad);
-	memset(c->out, 0xa5, sizeof(c->out));
+	memset(c->out, 0xa5, end);
 	if (through_queue && !fail_alloc)
 		run_queued(d, c);
 	else
 		hca_execute(d->h, c->in, c->inlen, c->out, c->outlen);
-	for (size_t i = c->outlen; i < sizeof(c->out); i++)
-		assert_int_equal(c->out[i], 0xa5); /* nothing is written past the outbox */
+	assert_true(all_are(c->out + c->outlen, end - c->outlen, 0xa5)); /* nothing is written past the outbox */
 }
 
 void cmd_ok(struct dev *d, struct cmd *c)
@@ -215,8 +223,7 @@ void cmd_refused(struct dev *d, struct cmd *c, enum syn why)
 	assert_int_equal(OUT(c, nop_out, syndrome), table[why].number);
 	assert_int_equal(OUT(c, nop_out, status), table[why].status);
 	assert_true(hca_syndrome_text(table[why].number, text, sizeof(text)));
-	for (uint32_t i = 8; i < c->outlen; i++)
-		assert_int_equal(c->out[i], 0);
+	assert_true(c->outlen <= 8 || all_are(c->out + 8, c->outlen - 8, 0));
 	syn_seen[why] = true;
 }
 
