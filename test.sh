@@ -119,6 +119,7 @@ case ${1-} in
 vm)
 	install_packages "${build_packages[@]}" "${test_packages[@]}" || { one_more "install" 1; finish; }
 	shift
+	tests/vm/run.py --known "$@" || exit 2
 	vm_suite "$@"
 	finish
 	;;

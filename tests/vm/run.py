@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """run.py BUILD OUT FOLDER [PART...]: the VM suite (README.md), or some of its parts. BUILD has the programs, OUT gets the logs and
-   results.tap, FOLDER is that of `devx vm --bootstrap`."""
+   results.tap, FOLDER is that of `devx vm --bootstrap`. run.py --known PART...: fails if one is not the name of a part."""
 import json
 import os
 import re
@@ -13,7 +13,7 @@ import threading
 import time
 
 import compare
-import reboot
+import machines
 from suite import BOOT_LIMIT, Guest, Server, Suite, tail
 
 PROFILES = ("cx5", "cx6dx", "cx7", "bf3")
@@ -75,26 +75,33 @@ def new_kernel(s):
         s.case(f"{name}: the server of {profile} ends cleanly", server.end())
 
 
-def reboots(s):
-    """One machine, three boots: the cards are as new after each, however the one before ended."""
-    name, count = "reboot", 2
+def boots(s, name, count, hows, shared=True):
+    """One machine, a boot for each way to end it: the cards are as new each time."""
     servers = [Server(s, f"{name}-{i}") for i in range(count)]
     log = os.path.join(s.out, name + ".log")
     m = None
     try:
-        m = reboot.Machine(s, [server.socket for server in servers], s.root, log)
-        for n, how in enumerate(("orderly", "at once", "end")):
+        m = machines.Machine(s, [server.socket for server in servers], s.root, log, shared)
+        for n, how in enumerate(hows):
             if n:
-                m.wait(reboot.HELLO, BOOT_LIMIT)
+                m.wait(machines.HELLO, BOOT_LIMIT)
             m.run(count, *script(s, "reboot.sh", count, how))
-            m.wait(reboot.UP, BOOT_LIMIT)
-            s.tap(f"{name}: boot {n + 1}", m.wait(reboot.DATA, BOOT_LIMIT), 0, log)
-            m.send(reboot.DATA, b"go on\n")
-        m.wait(reboot.EXIT, 60)
+            m.wait(machines.UP, BOOT_LIMIT)
+            s.tap(f"{name}: boot {n + 1}", m.wait(machines.DATA, BOOT_LIMIT), 0, log)
+            m.send(machines.DATA, b"go on\n")
+        m.wait(machines.EXIT, 60)
     finally:
         if m:
             m.end()
         s.case(f"{name}: the servers end cleanly", all([server.end() for server in servers]))
+
+
+def reboot(s):
+    boots(s, "reboot", 2, ("orderly", "at once", "end"))
+
+
+def messages(s):
+    boots(s, "messages", 1, ("orderly", "end"), shared=False)
 
 
 def served(s, name, command, limit, *options):
@@ -239,18 +246,18 @@ def bench(s):
     s.case("bench: instructions of a submit and a get", ratio <= STEPS_GOAL, f"ratio {ratio}, more than {STEPS_GOAL}")
 
 
-PARTS = {"old-kernels": old_kernels, "new-kernel": new_kernel, "reboot": reboots, "conformance": conformance, "rdma-core": rdma_core, "hung": hung,
-         "counters": counters, "machine": machine, "bench": bench}
+PARTS = {"old-kernels": old_kernels, "new-kernel": new_kernel, "reboot": reboot, "messages": messages, "conformance": conformance,
+         "rdma-core": rdma_core, "hung": hung, "counters": counters, "machine": machine, "bench": bench}
 
 
 def main():
+    if sys.argv[1] == "--known":  # is each word the name of a part?
+        unknown = [part for part in sys.argv[2:] if part not in PARTS]
+        sys.exit(f"{unknown[0]}: the parts are {', '.join(PARTS)}" if unknown else 0)
     build, out, folder = map(os.path.abspath, sys.argv[1:4])
     s = Suite(os.path.abspath(os.path.join(os.path.dirname(__file__), "../..")), build, out, folder)
     s.root = os.environ.get("OPENDEVX_VM_ROOT") or os.path.join(folder, "root")
     wanted = sys.argv[4:] or list(PARTS)
-    unknown = [part for part in wanted if part not in PARTS]
-    if unknown:
-        sys.exit(f"run.py: {unknown[0]}: the parts are {', '.join(PARTS)}")
     stage(s)
     for part in wanted:
         print(f"== vm: {part}", flush=True)

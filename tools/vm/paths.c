@@ -60,7 +60,7 @@ int vm_folder(const struct vm_options *o, char dir[VM_PATH])
 /* In the build tree beside this program, in an installation in its libexec folder. */
 int vm_find_init(char path[VM_PATH])
 {
-	static const char *const places[] = { "vm/devx-vm-init", "../libexec/opendevx/devx-vm-init" };
+	static const char *const places[] = { "vm/devx-vm-init", "devx-vm-init", "../libexec/opendevx/devx-vm-init" };
 	char self[VM_PATH];
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	char *slash;

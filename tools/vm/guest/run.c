@@ -84,6 +84,7 @@ static void start(struct run *r)
 		if (openpty(&master, &slave, NULL, NULL, NULL))
 			guest_fail(g, "no terminal: %s", strerror(errno));
 		fcntl(master, F_SETFD, FD_CLOEXEC);
+		fcntl(slave, F_SETFD, FD_CLOEXEC);
 		winsize(master, rows, cols);
 		r->fds[WIRE_STDIN] = r->fds[WIRE_STDOUT] = master;
 		theirs[WIRE_STDIN] = theirs[WIRE_STDOUT] = slave;

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A machine as that of devx vm, whose guest may begin anew: devx vm ends with its guest. This side of the port is tools/vm/wire.h
+"""A machine as that of devx vm, whose guest may begin anew: devx vm ends with its guest. Or its memory is not shared with the server. This side of the port is tools/vm/wire.h
    and job.h, in short."""
 import json
 import os
+import re
 import select
 import socket
 import struct
@@ -37,10 +38,15 @@ def command_line(suite, devices, root):
 
 
 class Machine:
-    """One QEMU over several boots of its guest."""
+    """One QEMU over several boots of its guest. shared: the server sees the guest's memory, else asks QEMU for each piece of it."""
 
-    def __init__(self, suite, sockets, root, log):
+    def __init__(self, suite, sockets, root, log, shared=True):
         words, env = command_line(suite, len(sockets), root)
+        if not shared:
+            private = [re.sub(r"memory-backend-memfd,(.*),share=on", r"memory-backend-ram,\1", w) for w in words]
+            if private == words:
+                raise RuntimeError("there is no shared memory among QEMU's arguments")
+            words = private
         pairs = [socket.socketpair() for _ in FDS]
         self.link, self.qmp, self.console = (ours for ours, _ in pairs)
         theirs = [fd.fileno() for _, fd in pairs]
