@@ -52,7 +52,7 @@ static const char help[] =
 	"  --top N         flows to show, largest first (default 10), or \"all\"\n"
 	"  --json          the result as JSON\n"
 	"  --watch         a live table in the terminal; q quits\n"
-	"serve     serves software ConnectX cards to virtual machines by vfio-user, until SIGTERM or SIGINT.\n"
+	"serve     serves software ConnectX cards to virtual machines by vfio-user, until SIGTERM, SIGINT or SIGHUP.\n"
 	"  --socket PATH   where clients connect; with --count, PATH.0, PATH.1, ...\n"
 	"  --spec SPEC     what cards they are, as in OPENDEVX_SOFT\n"
 	"  --count N       so many cards (default 1, at most 64)\n"

@@ -147,6 +147,21 @@ static void remove_sockets(const struct serve *s)
 	}
 }
 
+static bool is_ours(const struct serve *s, const char *place)
+{
+	struct stat st;
+
+	if (lstat(place, &st))
+		return false;
+	for (unsigned int i = 0; i < s->n; i++) {
+		const struct serve_device *d = &s->devices[i];
+
+		if ((d->socket_fd >= 0 && d->socket_ino == st.st_ino) || (d->control_fd >= 0 && d->control_ino == st.st_ino))
+			return true;
+	}
+	return false;
+}
+
 static bool make_socket(const struct serve *s, unsigned int i, const char *path, char place[108], int *fd, ino_t *ino)
 {
 	char suffix[8] = "";
@@ -163,7 +178,7 @@ static bool make_socket(const struct serve *s, unsigned int i, const char *path,
 	strcat(place, suffix);
 	*fd = vfu_bind(place, &why);
 	if (*fd < 0) {
-		devx_error("%s: %s", place, why);
+		devx_error("%s: %s", place, is_ours(s, place) ? "is the path of another socket of this server" : why);
 		return false;
 	}
 	*ino = lstat(place, &st) ? 0 : st.st_ino;

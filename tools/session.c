@@ -54,9 +54,9 @@ static bool find_device(struct session *s, struct ibv_device **list, int n, cons
 			const char *env)
 {
 	/* Control lines are of a device that the kernel drives: without a name, that is what is meant. */
-	const bool kernel_first = !wanted && (*control || env);
+	const bool kernel_first = !wanted && (*control || env), kernel_only = !wanted && *control;
 
-	for (int pass = !kernel_first; pass < 2; pass++)
+	for (int pass = !kernel_first; pass < (kernel_only ? 1 : 2); pass++)
 		for (int i = 0; i < n; i++) {
 			const char *name = ibv_get_device_name(list[i]);
 
@@ -76,6 +76,8 @@ static bool find_device(struct session *s, struct ibv_device **list, int n, cons
 		}
 	if (wanted)
 		devx_error("no mlx5 device is called \"%s\"; devx list shows them", wanted);
+	else if (kernel_only)
+		devx_error("--control is for a device of the kernel, and there is none");
 	else
 		devx_error("no software device; see OPENDEVX_SOFT in devx(1) (it may be \"off\", or not parse), and --control for "
 			   "a device of devx serve");

@@ -92,6 +92,8 @@ void hca_remove(struct hca *h);
  * Commands that the embedder keeps itself are its own affair; none may be inside.
  */
 void hca_reset(struct hca *h);
+/* The same, and what was counted is gone too, with the headers of the last packet that was dropped: for somebody else. */
+void hca_renew(struct hca *h);
 
 /* The same answer as a failed command: outbox of zeros with a status and a syndrome. */
 void hca_fail(uint8_t *out, uint32_t outlen, uint8_t status, uint32_t syndrome);

@@ -167,6 +167,12 @@ void hca_reset(struct hca *h)
 		forget(h);
 }
 
+void hca_renew(struct hca *h)
+{
+	hca_reset(h);
+	vport_forget(h->vport);
+}
+
 const struct hca_op ops_init[] = {
 	OP_ROW(ENABLE_HCA, enable_hca, OP_DRIVER, enable_hca),
 	OP_ROW(DISABLE_HCA, disable_hca, OP_DRIVER, disable_hca),

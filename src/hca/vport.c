@@ -76,6 +76,16 @@ void vport_clear(struct hca *h)
 	start(v, &h->cfg);
 }
 
+void vport_forget(struct vport *v)
+{
+	memset(v->rx, 0, sizeof(v->rx));
+	memset(v->rx_prio, 0, sizeof(v->rx_prio));
+	memset(v->rx_sizes, 0, sizeof(v->rx_sizes));
+	memset(v->dropped, 0, sizeof(v->dropped));
+	v->link_downs = v->steering_discards = v->down_discards = v->psp_keys = 0;
+	v->invalid_commands = v->psp_spi = 0;
+}
+
 void vport_free(struct vport *v)
 {
 	for (int i = 0; v && i < NIC_LISTS; i++)

@@ -47,6 +47,8 @@ struct vport {
 struct vport *vport_new(const struct hca_config *cfg); /* NULL: no memory */
 /* What a driver set is as at the start; the counters stay. */
 void vport_clear(struct hca *h);
+/* The counters are as at the start. */
+void vport_forget(struct vport *v);
 /* The MAC address is the GUID without the two bytes in its middle. */
 uint64_t hca_mac(const struct hca *h);
 uint64_t mac_of_guid(uint64_t guid);

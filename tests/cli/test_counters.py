@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The counters of devx against tshark's reading of the same file, and against what a generated file was made of."""
 import collections
+import os
 import shutil
 import struct
 import sys
@@ -103,6 +104,13 @@ class AgainstTheMaker(DevxTest):
         result, flows = self.counters(path, "--in-flight", "1000", soft="seed=7")
         self.assertEqual(flows, expected)
         self.assertGreater(result["queries"]["count"], 137)
+
+    def test_control_lines_of_no_device(self):
+        """They are of a device of the kernel: the software device's counters are never told to another one."""
+        if os.path.isdir("/sys/class/infiniband_verbs") and os.listdir("/sys/class/infiniband_verbs"):
+            self.skipTest("there is a device")
+        path, _ = self.many(10)
+        self.assertIn("there is none", self.devx("counters", "--control", os.path.join(self.dir.name, "c"), path, code=1)[1])
 
     def test_top(self):
         path, expected = self.many(500)

@@ -297,7 +297,7 @@ class Serve(DevxTest):
         self.assertIn("107 characters", self.devx("serve", "--socket", "x" * 106, "--count", "2", code=1)[1])
         self.assertIn("No such file", self.devx("serve", "--socket", "/nowhere/at/all", code=1)[1])
         # What it made before it failed, it takes away.
-        self.assertIn("in use", self.refused("--control", self.path, code=1))
+        self.assertIn("another socket of this server", self.refused("--control", self.path, code=1))
         self.assertIn("No such file", self.refused("--count", "2", "--control", "/nowhere/at/all", code=1))
         self.assertEqual(os.listdir(self.dir.name), [])
 

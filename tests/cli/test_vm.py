@@ -51,8 +51,8 @@ class VmTest(DevxTest):
     def modules(self, names):
         self.write("".join(f"kernel/x/{n}.ko\n" for n in names).encode(), "kernel/lib/modules/1.2.3/modules.builtin")
 
-    def start(self, *args, fake="echo", command=("cmd", "arg"), env=(), stdin=subprocess.DEVNULL, tcg=True, **more):
-        words = [DEVX, "vm", "--dir", os.path.join(self.dir.name, "private"), "--qemu", FAKE, "--server", FAKE,
+    def start(self, *args, fake="echo", command=("cmd", "arg"), env=(), stdin=subprocess.DEVNULL, tcg=True, server=True, **more):
+        words = [DEVX, "vm", "--dir", os.path.join(self.dir.name, "private"), "--qemu", FAKE, *(["--server", FAKE] if server else []),
                  "--kernel", self.kernel, "--no-snapshot", *(["--accel", "tcg"] if tcg else []), *args, "--", *command]
         if "snapshot" in fake:
             words.remove("--no-snapshot")
@@ -204,6 +204,20 @@ class Failures(VmTest):
                 self.broken(fake, *texts, args=("--boot-timeout", "1" if fake == "hang" else "30"))
                 os.unlink(self.log)
 
+    def test_server_that_refuses(self):
+        """Wrong words for the server are wrong usage, and say nothing of KVM or of a snapshot."""
+        self.run_vm(fake="snapshot")
+        snapshot, = glob.glob(os.path.join(self.dir.name, "private/cache/snapshot-*"))
+        for words in (("--spec", "nonsense"), ("--fault", "hang hang")):
+            with self.subTest(words=words):
+                self.write(b"", "log")
+                p = self.start(*words, fake="snapshot", server=False)
+                _, err = p.communicate(timeout=60)
+                self.assertEqual(p.returncode, USAGE, err)
+                self.assertIn(b"server ended with exit code 2", err)
+                self.assertTrue(os.path.exists(snapshot))
+                self.nothing_left()
+
     def test_log_file(self):
         path = os.path.join(self.dir.name, "kernel.log")
         self.broken("fail", args=("--log", path))
@@ -266,14 +280,6 @@ class Failures(VmTest):
                 break
             time.sleep(0.05)
         self.assertFalse(os.path.exists(control))
-
-    def test_control_socket_of_another(self):
-        path = os.path.join(self.dir.name, "sock")
-        with socket.socket(socket.AF_UNIX) as s:
-            s.bind(path)
-            s.listen()
-            self.run_vm("--control", path, fake="hang", code=MACHINE)
-            self.assertTrue(os.path.exists(path))
 
     def test_a_file_is_no_control_socket(self):
         path = self.write(b"mine", "precious")

@@ -262,6 +262,35 @@ static void dropped_packet(void **state)
 	assert_int_equal(c.out[16 + 14], 0);
 }
 
+/* Who gets the device next sees nothing of what was counted, nor of the packet that was dropped; a reset alone keeps it. */
+static void renewed(void **state)
+{
+	struct dev *d = *state;
+	uint8_t frame[200];
+	struct prm_box env;
+	struct cmd c;
+
+	memset(frame, 0x42, sizeof(frame));
+	vport_received(d->h, frame, sizeof(frame), 1);
+	cmd_new(&c, 0x0fff, 0, 16, 16);
+	cmd_run(d, &c);
+	d->h->vport->psp_spi = 7;
+	for (unsigned int gone = 0; gone < 2; gone++) {
+		if (gone)
+			hca_renew(d->h);
+		else
+			hca_reset(d->h);
+		env = vnic_env(d, &c);
+		assert_int_equal(PRM_GET(&env, vnic_diagnostic_statistics, nic_receive_steering_discard), !gone);
+		assert_int_equal(PRM_GET(&env, vnic_diagnostic_statistics, invalid_command), !gone);
+		CMD(&c, GET_DROPPED_PACKET_LOG, 0, get_dropped_packet_log);
+		cmd_ok(d, &c);
+		assert_int_equal(c.out[16], gone ? 0 : 0x42);
+		assert_int_equal(d->h->vport->psp_spi, gone ? 0 : 7);
+		assert_int_equal(d->h->vport->rx[RX_UNICAST].packets, !gone);
+	}
+}
+
 static void what_is_there(void **state)
 {
 	struct dev *d = *state;
@@ -434,7 +463,7 @@ int run_vport_tests(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, dev_setup, dev_teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(others), TEST(link_state), TEST(nic_vport_context), TEST(roce_addresses), TEST(counters), TEST(dropped_packet),
+		TEST(others), TEST(link_state), TEST(nic_vport_context), TEST(roce_addresses), TEST(counters), TEST(dropped_packet), TEST(renewed),
 		TEST(what_is_there), TEST(congestion), TEST(registers), TEST(sync_crypto), TEST(psp),
 	};
 

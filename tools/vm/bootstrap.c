@@ -487,7 +487,7 @@ static int missing_programs(void)
 
 	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++)
 		if (access(programs[i], X_OK)) {
-			devx_error("vm: --bootstrap needs %s, which is not there: it works on Debian and its derivatives", programs[i]);
+			devx_error("vm: --bootstrap needs %s, which is not there: it works on Debian", programs[i]);
 			return -1;
 		}
 	return 0;

@@ -205,6 +205,7 @@ static int child_ended(struct machine *m)
 	if (m->server > 0 && waitpid(m->server, &status, WNOHANG) == m->server) {
 		m->server = 0;
 		drain(&m->server_out, &m->server_log);
+		m->refused = !m->up && !m->o->server && WIFEXITED(status) && WEXITSTATUS(status) == DEVX_USAGE;
 		return machine_fail(m, "the device's server %s", how(status, buf));
 	}
 	if (m->qemu > 0 && waitpid(m->qemu, &status, WNOHANG) == m->qemu) {

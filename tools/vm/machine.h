@@ -49,6 +49,7 @@ struct machine {
 	unsigned int request;
 	bool stopping;     /* QEMU was told to stop the guest */
 	bool saving, unsaved; /* a snapshot; it could not be saved */
+	bool refused;         /* our server does not take its options */
 	bool migrated, hello, up, running, exited;
 	uint32_t status;
 	int signal;        /* that ends us */

@@ -39,6 +39,12 @@ static void again(struct machine *m, const char *why)
 	clock_gettime(CLOCK_MONOTONIC, &m->boot);
 }
 
+/* Our server is gone: that says nothing of the accelerator or the snapshot, and another boot would have no devices either. */
+static bool no_server(const struct machine *m)
+{
+	return m->o->devices && !m->o->n_connects && m->server <= 0;
+}
+
 /* From the snapshot, if there is one. 1: there is none that can be used. */
 static int resume(struct machine *m, const struct plan *p)
 {
@@ -48,7 +54,7 @@ static int resume(struct machine *m, const struct plan *p)
 		machine_note(m, "the snapshot is read");
 		return 0;
 	}
-	if (m->signal)
+	if (m->signal || no_server(m))
 		return -1;
 	unlink(p->snapshot);
 	again(m, "the snapshot is of no use");
@@ -74,7 +80,7 @@ static int get_guest(struct machine *m, struct plan *p)
 	m->accel = accel_choose(m->o, p->cache, &trial);
 	if (trial) {
 		err = boot(m, p, left(m) < TRIAL_MS ? left(m) : TRIAL_MS);
-		if (m->signal)
+		if (m->signal || no_server(m))
 			return -1;
 		accel_remember(p->cache, !err);
 		if (!err)
@@ -212,6 +218,8 @@ static int vm_in(struct machine *m, struct plan *p)
 	machine_end(m);
 	if (err && !m->signal)
 		machine_report(m);
+	if (m->refused)
+		code = DEVX_USAGE;
 	else if (!err)
 		code = WIFEXITED(m->status) ? WEXITSTATUS(m->status) : 128 + WTERMSIG(m->status);
 	return code;
