@@ -104,7 +104,8 @@ void pci_free(struct pci *p)
 
 void pci_reset(struct pci *p, uint64_t now)
 {
-	function_restart(p);
+	cmdq_abort(p);
+	hca_renew(p->hca);
 	config_init(p);
 	bar_init(p, now);
 }
