@@ -82,6 +82,13 @@ static void host_msix(void *host, uint32_t vector)
 	FUZZ_CHECK(vector < PCI_VECTORS);
 }
 
+static uint64_t host_now(void *host)
+{
+	const struct world *w = host;
+
+	return w->now;
+}
+
 static void put_be(uint8_t *at, uint64_t v, unsigned int bytes)
 {
 	while (bytes--) {
@@ -385,7 +392,7 @@ static void step(struct world *w)
 /* One function of each configuration for all inputs: it is the reset that makes it new. */
 static struct pci *function_of(struct world *w, unsigned int which)
 {
-	static const struct pci_host ops = { .read = host_read, .write = host_write, .msix = host_msix };
+	static const struct pci_host ops = { .read = host_read, .write = host_write, .msix = host_msix, .now = host_now };
 	static struct pci *functions[32];
 	static struct live fresh[32];
 	static uint8_t *uars;

@@ -136,7 +136,7 @@ static void queue_low(struct pci *p, uint32_t value)
 	p->queue = (p->queue & ~UINT64_C(0xffffffff)) | (value & ~0xfffu);
 }
 
-static void seg_write(struct pci *p, uint32_t at, uint32_t value, uint64_t now)
+static void seg_write(struct pci *p, uint32_t at, uint32_t value, uint64_t when, uint64_t now)
 {
 	switch (at) {
 	case SEG_QUEUE_HIGH:
@@ -147,14 +147,14 @@ static void seg_write(struct pci *p, uint32_t at, uint32_t value, uint64_t now)
 		break;
 	case SEG_DOORBELL:
 		if (now >= p->ready && !p->fatal && p->nic_state == NIC_FULL)
-			cmdq_ring(p, value, now);
+			cmdq_ring(p, value, when);
 		else
 			p->n_ignored++;
 		break;
 	}
 }
 
-void bar_write(struct pci *p, uint64_t offset, const uint8_t *src, size_t len, uint64_t now)
+void bar_write(struct pci *p, uint64_t offset, const uint8_t *src, size_t len, uint64_t when, uint64_t now)
 {
 	/* Registers whole: of one that is written in part, the other bytes are as they read. */
 	for (uint32_t at = SEG_QUEUE_HIGH; at <= SEG_DOORBELL; at += 4) {
@@ -167,7 +167,7 @@ void bar_write(struct pci *p, uint64_t offset, const uint8_t *src, size_t len, u
 		for (uint32_t i = 0; i < sizeof(bytes); i++)
 			if (at + i >= offset && at + i < offset + len)
 				bytes[i] = src[at + i - offset];
-		seg_write(p, at, (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3], now);
+		seg_write(p, at, (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3], when, now);
 	}
 	for (size_t i = 0; i < len && offset + i < MSIX_TABLE + sizeof(p->msix); i++)
 		if (offset + i >= MSIX_TABLE)

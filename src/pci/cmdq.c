@@ -2,7 +2,8 @@
 /*
  * The command queue: 32 entries in guest memory, which a doorbell hands over. A command executes when it is rung and is answered
  * when its time has come: outbox, then the owner bit, then an event if there is a queue for that. What would be answered after the
- * driver's timeout is not executed, and only its entry is answered, because the driver has freed the mailboxes.
+ * driver's timeout is not executed, and only its entry is answered, because the driver has freed the mailboxes. Guest memory may be
+ * slow, where a client reads and writes it for us: the time is taken anew after it was accessed.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +42,11 @@ static bool too_late(const struct pci *p, const struct slot *s, uint64_t when)
 	return when > s->start && when - s->start > p->cfg.hca.timeout - margin(p);
 }
 
+bool cmdq_too_late(const struct pci *p, const struct slot *s)
+{
+	return too_late(p, s, p->ops.now(p->host));
+}
+
 static uint64_t late_time(const struct pci *p, const struct slot *s)
 {
 	return after(s->start, after(p->cfg.hca.timeout, margin(p)));
@@ -67,9 +73,9 @@ static bool may_be_held(const struct pci *p, const struct slot *s)
 }
 
 /* When it is answered, and whether it may execute. */
-static void schedule(struct pci *p, struct slot *s, const struct hca_fault *fault, uint64_t now)
+static void schedule(struct pci *p, struct slot *s, const struct hca_fault *fault)
 {
-	uint64_t answer = after(now, p->cfg.hca.latency);
+	uint64_t answer = after(p->ops.now(p->host), p->cfg.hca.latency);
 
 	if (p->cfg.hca.jitter)
 		answer = after(answer, random_next(p) % (p->cfg.hca.jitter + 1));
@@ -91,7 +97,7 @@ static void schedule(struct pci *p, struct slot *s, const struct hca_fault *faul
 		set_late(p, s);
 }
 
-static void execute(struct pci *p, struct slot *s, const uint8_t *in, uint32_t inlen, uint64_t now)
+static void execute(struct pci *p, struct slot *s, const uint8_t *in, uint32_t inlen)
 {
 	struct prm_box box = prm_in(in, inlen);
 	struct hca_fault fault;
@@ -104,7 +110,7 @@ static void execute(struct pci *p, struct slot *s, const uint8_t *in, uint32_t i
 	else
 		p->n_unknown++;
 	hit = hca_fault_match(p->hca, s->opcode, &fault);
-	schedule(p, s, hit ? &fault : NULL, now);
+	schedule(p, s, hit ? &fault : NULL);
 	if (s->late || s->state == SLOT_HUNG)
 		return;
 	memset(s->out, 0, INLINE_BYTES);
@@ -133,7 +139,7 @@ static enum delivery descriptor_check(struct prm_box *d)
 }
 
 /* Reads the boxes that the descriptor names, and executes. */
-static enum delivery deliver(struct pci *p, struct slot *s, uint64_t now)
+static enum delivery deliver(struct pci *p, struct slot *s)
 {
 	struct { uint32_t bit, width; } in_high = { PRM_F_cmd_queue_entry__input_mailbox_pointer_63_32 },
 		in_low = { PRM_F_cmd_queue_entry__input_mailbox_pointer_31_9 },
@@ -156,13 +162,13 @@ static enum delivery deliver(struct pci *p, struct slot *s, uint64_t now)
 	if (!why)
 		why = mailbox_find(p, mailbox_pointer(&d, out_high.bit, out_low.bit), token, s);
 	if (!why)
-		execute(p, s, in, inlen, now);
+		execute(p, s, in, inlen);
 	if (in != p->inbox)
 		free(in);
 	return why;
 }
 
-static void ring(struct pci *p, unsigned int i, uint64_t now)
+static void ring(struct pci *p, unsigned int i, uint64_t when)
 {
 	struct slot *s = &p->slots[i];
 	struct prm_box d = prm_in(s->descriptor, sizeof(s->descriptor));
@@ -178,40 +184,45 @@ static void ring(struct pci *p, unsigned int i, uint64_t now)
 		p->n_ignored++;
 		return;
 	}
-	s->start = now;
+	s->start = when;
 	s->told = hca_commands_told(p->hca);
 	s->late = false;
 	s->outlen = 0;
 	s->n_blocks = 0;
 	s->opcode = s->uid = 0;
 	s->delivery = DELIVERY_OK;
-	why = deliver(p, s, now);
+	why = deliver(p, s);
 	if (why) {
 		p->n_failed++;
 		s->outlen = s->n_blocks = 0;
 		s->delivery = (uint8_t)why;
-		schedule(p, s, NULL, now);
+		schedule(p, s, NULL);
 	}
 }
 
-void cmdq_ring(struct pci *p, uint32_t slots, uint64_t now)
+void cmdq_ring(struct pci *p, uint32_t slots, uint64_t when)
 {
 	for (; slots; slots &= slots - 1)
-		ring(p, (unsigned int)__builtin_ctz(slots), now);
+		ring(p, (unsigned int)__builtin_ctz(slots), when);
 }
 
-/* Outbox, then what tells of it. Where memory is gone there is nobody to tell. */
-static void answer(struct pci *p, struct slot *s)
+/* Outbox, then what tells of it. Where memory is gone there is nobody to tell. False: it became late, and is answered as that. */
+static bool answer(struct pci *p, struct slot *s)
 {
 	struct { uint32_t bit, width; } inlined = { PRM_F_cmd_queue_entry__command_output_inline_data };
 	struct prm_box d = prm_out(s->descriptor, sizeof(s->descriptor));
 	uint8_t *at = s->descriptor + inlined.bit / 8, token = (uint8_t)PRM_GET(&d, cmd_queue_entry, token);
 
+	if (!s->late) {
+		if (!s->delivery && !mailbox_write(p, s, token))
+			s->delivery = DELIVERY_FIRMWARE;
+		if (cmdq_too_late(p, s)) {
+			set_late(p, s);
+			return false;
+		}
+	}
+	p->n_late += s->late;
 	memset(at, 0, INLINE_BYTES);
-	if (s->late)
-		p->n_late++;
-	else if (!s->delivery && !mailbox_write(p, s, token))
-		s->delivery = DELIVERY_FIRMWARE;
 	if (!s->delivery)
 		memcpy(at, s->out, s->outlen < INLINE_BYTES ? s->outlen : INLINE_BYTES);
 	PRM_SET(&d, cmd_queue_entry, status, s->delivery);
@@ -221,6 +232,7 @@ static void answer(struct pci *p, struct slot *s)
 	s->state = SLOT_FREE;
 	if (dma_write(p, s->entry + inlined.bit / 8, at, ENTRY_BYTES - 1 - inlined.bit / 8))
 		dma_write(p, s->entry + ENTRY_BYTES - 1, s->descriptor + ENTRY_BYTES - 1, 1);
+	return true;
 }
 
 /* The next one whose time has come, or NULL. */
@@ -247,19 +259,14 @@ void cmdq_due(struct pci *p, uint64_t now)
 	uint32_t told = 0;
 	struct slot *s;
 
-	while ((s = first_due(p, now))) {
+	for (; (s = first_due(p, now)); now = p->ops.now(p->host)) {
 		uint32_t bit = UINT32_C(1) << (s - p->slots);
 
-		if (!s->late && too_late(p, s, now)) { /* who serves the function came too late */
-			set_late(p, s);
-			continue;
-		}
 		if (told && (!s->told || told >= bit)) {
 			hca_commands_done(p->hca, told);
 			told = 0;
 		}
-		answer(p, s);
-		if (s->told)
+		if (answer(p, s) && s->told)
 			told |= bit;
 	}
 	if (told)

@@ -151,8 +151,9 @@ static void told(struct pci *p, uint64_t offset, size_t len)
 	}
 }
 
-bool pci_write(struct pci *p, uint32_t region, uint64_t offset, const void *src, size_t len, uint64_t now)
+bool pci_write(struct pci *p, uint32_t region, uint64_t offset, const void *src, size_t len, uint64_t when)
 {
+	uint64_t now = p->ops.now(p->host);
 	size_t before = 0;
 	bool reset = false;
 
@@ -166,14 +167,14 @@ bool pci_write(struct pci *p, uint32_t region, uint64_t offset, const void *src,
 	}
 	if (offset < PCI_UAR_OFFSET) {
 		before = len < PCI_UAR_OFFSET - offset ? len : PCI_UAR_OFFSET - offset;
-		bar_write(p, offset, src, before, now);
+		bar_write(p, offset, src, before, when, now);
 	}
 	if (before < len) {
 		memcpy(p->cfg.uars + (offset + before - PCI_UAR_OFFSET), (const uint8_t *)src + before, len - before);
 		if (!p->cfg.mapped)
 			told(p, offset + before, len - before);
 	}
-	pci_due(p, now);
+	pci_due(p, p->ops.now(p->host)); /* a doorbell may have taken its time */
 	return true;
 }
 

@@ -53,7 +53,7 @@ enum slot_state {
 struct slot {
 	uint8_t state, delivery;
 	bool told;      /* its end is an event: it was rung when there was a command EQ */
-	bool late;      /* not executed: its answer comes too late to be one */
+	bool late;      /* its answer comes too late to be one */
 	uint16_t opcode, uid;
 	uint64_t start, due;
 	uint64_t order; /* among those of one time */
@@ -96,7 +96,7 @@ bool config_bus_master(const struct pci *p);
 /* bar.c: what lies before the doorbell pages. */
 void bar_init(struct pci *p, uint64_t now);
 void bar_read(struct pci *p, uint64_t offset, uint8_t *dst, size_t len, uint64_t now);
-void bar_write(struct pci *p, uint64_t offset, const uint8_t *src, size_t len, uint64_t now);
+void bar_write(struct pci *p, uint64_t offset, const uint8_t *src, size_t len, uint64_t when, uint64_t now);
 
 /* function.c: objects and commands are gone. */
 void function_restart(struct pci *p);
@@ -104,15 +104,16 @@ bool dma_read(struct pci *p, uint64_t addr, void *dst, size_t len);
 bool dma_write(struct pci *p, uint64_t addr, const void *src, size_t len);
 
 /* cmdq.c */
-void cmdq_ring(struct pci *p, uint32_t slots, uint64_t now);
+void cmdq_ring(struct pci *p, uint32_t slots, uint64_t when);
 void cmdq_due(struct pci *p, uint64_t now);
+bool cmdq_too_late(const struct pci *p, const struct slot *s); /* to be answered now */
 uint64_t cmdq_next(const struct pci *p);
 void cmdq_abort(struct pci *p); /* without an answer */
 void cmdq_hold(struct pci *p, uint16_t opcode);
 unsigned int cmdq_release(struct pci *p, uint32_t n, uint64_t now);
 void cmdq_unhang(struct pci *p, uint64_t now);
 
-/* mailbox.c: the rest of an inbox, after the inline bytes; where an outbox goes; and the outbox there. */
+/* mailbox.c: the rest of an inbox, after the inline bytes; where an outbox goes; and the outbox there, false: not all of it. */
 enum delivery mailbox_read(struct pci *p, uint64_t addr, uint8_t token, uint8_t *dst, uint32_t len);
 enum delivery mailbox_find(struct pci *p, uint64_t addr, uint8_t token, struct slot *s);
 bool mailbox_write(struct pci *p, const struct slot *s, uint8_t token);

@@ -104,7 +104,10 @@ enum delivery mailbox_find(struct pci *p, uint64_t addr, uint8_t token, struct s
 	return DELIVERY_OK;
 }
 
-/* Whole blocks, with what they had said when they were found, and signatures: a driver that checks them checks all of it. */
+/*
+ * Whole blocks, with what they had said when they were found, and signatures: a driver that checks them checks all of it. Each
+ * only as long as the driver waits for sure: afterwards they are somebody else's.
+ */
 bool mailbox_write(struct pci *p, const struct slot *s, uint8_t token)
 {
 	for (unsigned int i = 0; i < s->n_blocks; i++) {
@@ -121,7 +124,7 @@ bool mailbox_write(struct pci *p, const struct slot *s, uint8_t token)
 		PRM_SET(&b, cmd_if_box, token, token);
 		PRM_SET(&b, cmd_if_box, ctrl_signature, (uint8_t)~mailbox_xor(block + BLOCK_DATA, CONTROL_BYTES - 1));
 		PRM_SET(&b, cmd_if_box, signature, (uint8_t)~mailbox_xor(block, BLOCK_BYTES));
-		if (!dma_write(p, s->blocks[i], block, sizeof(block)))
+		if (cmdq_too_late(p, s) || !dma_write(p, s->blocks[i], block, sizeof(block)))
 			return false;
 	}
 	return true;

@@ -30,6 +30,8 @@ struct pci_host {
 	bool (*read)(void *host, uint64_t addr, void *dst, size_t len);
 	bool (*write)(void *host, uint64_t addr, const void *src, size_t len);
 	void (*msix)(void *host, uint32_t vector);
+	/* The time, of the same clock as that of the calls: read() and write() may wait long. */
+	uint64_t (*now)(void *host);
 	/* None of these calls the function back, but that pci_read() may be called while read() or write() waits. */
 };
 
@@ -49,9 +51,12 @@ struct pci;
 struct pci *pci_new(const struct pci_config *config, const struct pci_host *ops, void *host);
 void pci_free(struct pci *p);
 
-/* False: no such region, or outside it. Any length and alignment are taken; registers are 4 bytes, big-endian as the PRM has them. */
+/*
+ * False: no such region, or outside it. Any length and alignment are taken; registers are 4 bytes, big-endian as the PRM has them.
+ * when: a write came then, though it may be executed only now; since then a driver waits for what its doorbell hands over.
+ */
 bool pci_read(struct pci *p, uint32_t region, uint64_t offset, void *dst, size_t len, uint64_t now);
-bool pci_write(struct pci *p, uint32_t region, uint64_t offset, const void *src, size_t len, uint64_t now);
+bool pci_write(struct pci *p, uint32_t region, uint64_t offset, const void *src, size_t len, uint64_t when);
 /* Function level reset, also when a client left: all objects are gone, and the registers are as at power-on. Fault rules and hold stay. */
 void pci_reset(struct pci *p, uint64_t now);
 

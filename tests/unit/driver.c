@@ -35,6 +35,7 @@ static bool host_read(void *host, uint64_t addr, void *dst, size_t len)
 	struct driver *d = host;
 
 	d->n_reads++;
+	d->now += d->read_ns;
 	if (!inside(addr, len))
 		return false;
 	memcpy(dst, d->mem + (addr - MEM_ADDR), len);
@@ -55,6 +56,7 @@ static bool host_write(void *host, uint64_t addr, const void *src, size_t len)
 
 	note(d, addr, len);
 	d->n_writes++;
+	d->now += d->write_ns;
 	if (d->deny_writes || !inside(addr, len))
 		return false;
 	memcpy(d->mem + (addr - MEM_ADDR), src, len);
@@ -70,7 +72,14 @@ static void host_msix(void *host, uint32_t vector)
 	note(d, 0, 0);
 }
 
-const struct pci_host driver_host = { .read = host_read, .write = host_write, .msix = host_msix };
+static uint64_t host_now(void *host)
+{
+	const struct driver *d = host;
+
+	return d->now;
+}
+
+const struct pci_host driver_host = { .read = host_read, .write = host_write, .msix = host_msix, .now = host_now };
 
 void driver_start(struct driver *d, const struct hca_config *hca, bool mapped)
 {

@@ -33,7 +33,7 @@ struct driver {
 	struct pci_config config;
 	uint8_t *mem;
 	uint8_t token;
-	uint64_t now;
+	uint64_t now, read_ns, write_ns; /* what an access of the device to memory takes */
 	unsigned int n_msix[PCI_VECTORS], n_reads, n_writes;
 	unsigned int next_box;
 	struct {

@@ -238,6 +238,120 @@ static void a_late_server_spares_the_mailboxes(void **state)
 	assert_int_equal(block(d, s.out_boxes, 0)[0], 0xbb);
 }
 
+static void spoil(struct driver *d, const struct sent *s, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++)
+		memset(block(d, s->out_boxes, i), 0xbb, 576);
+}
+
+static bool spared(struct driver *d, const struct sent *s, unsigned int i)
+{
+	const uint8_t *b = block(d, s->out_boxes, i);
+
+	for (unsigned int k = 0; k < 576; k++)
+		if (b[k] != 0xbb)
+			return false;
+	return true;
+}
+
+/* Memory is slow, and the time passes while the device writes: an outbox of several blocks, and commands that are due together. */
+static void slow_writes_spare_the_mailboxes(void **state)
+{
+	struct driver *d = *state;
+	struct sent s, other;
+
+	start(d, MS, 2 * SEC, false);
+	s = send_query(d, 0, 0, 1600);
+	spoil(d, &s, 4);
+	d->write_ns = 700 * MS;
+	step(d, MS);
+	for (unsigned int i = 0; i < 4; i++)
+		assert_int_equal(spared(d, &s, i), i == 3); /* before 1 ms, 701 ms, 1401 ms; not before 2101 ms */
+	assert_int_equal(delivery(&s), 6);
+	control(d, "stat", "ok inflight=0 held=0 hung=0 late=1 ");
+	d->write_ns = 0;
+
+	s = send_query(d, 0, 0, 528);
+	other = send_query(d, 1, 0, 528);
+	spoil(d, &s, 1);
+	spoil(d, &other, 1);
+	d->write_ns = 900 * MS; /* a block, and the entry in two parts */
+	step(d, MS);
+	d->write_ns = 0;
+	assert_int_equal(delivery(&s), 0);
+	assert_false(spared(d, &s, 0));
+	assert_int_equal(delivery(&other), 6);
+	assert_true(spared(d, &other, 0));
+	control(d, "stat", "ok inflight=0 held=0 hung=0 late=2 ");
+
+	/* It becomes late with its last block: nothing is answered around the timeout. */
+	s = send_query(d, 0, 0, 528);
+	d->write_ns = 2 * SEC;
+	d->now += MS;
+	pci_due(d->p, d->now);
+	d->write_ns = 0;
+	assert_true(owned_by_device(&s));
+	step(d, 62500000 - MS - 1);
+	assert_true(owned_by_device(&s));
+	step(d, 1);
+	assert_int_equal(delivery(&s), 6);
+}
+
+/* The same while a doorbell fetches commands: what became late by that is not executed. */
+static void slow_reads_spare_the_mailboxes(void **state)
+{
+	struct driver *d = *state;
+	uint8_t in[HDR] = { PRM_OP_ALLOC_PD >> 8, PRM_OP_ALLOC_PD & 0xff }, out[HDR];
+	struct prm_box o = prm_out(out, sizeof(out));
+	struct sent s, other;
+	uint32_t before;
+
+	start(d, 0, 2 * SEC, false);
+	run(d, in, sizeof(in), out, sizeof(out));
+	before = (uint32_t)PRM_GET(&o, alloc_pd_out, pd);
+	s = put_nop(d, 0);
+	other = put(d, 1, in, sizeof(in), 1600);
+	d->read_ns = 400 * MS;
+	ring(d, 3);
+	d->read_ns = 0;
+	assert_int_equal(delivery(&other), 6);
+	assert_int_equal(delivery(&s), 6); /* the bell was of both, and memory took 2.4 s */
+	for (unsigned int i = 0; i < 4; i++)
+		for (unsigned int k = 0; k < 512; k++)
+			assert_int_equal(block(d, other.out_boxes, i)[k], 0);
+	run(d, in, sizeof(in), out, sizeof(out));
+	assert_int_equal(PRM_GET(&o, alloc_pd_out, pd), before + 1);
+}
+
+/* A doorbell that waited: its driver waits since it came. Other times do not go back. */
+static void timeouts_run_from_when_the_bell_came(void **state)
+{
+	struct driver *d = *state;
+	uint32_t bell = __builtin_bswap32(1);
+	struct sent s;
+
+	start(d, MS, 2 * SEC, false);
+	for (int late = 0; late < 2; late++) {
+		s = put_query(d, 0, 0, 528);
+		spoil(d, &s, 0);
+		assert_true(pci_write(d->p, PCI_BAR0, 0x18, &bell, sizeof(bell), d->now - SEC - (late ? 940 : 930) * MS));
+		assert_true(owned_by_device(&s));
+		assert_int_equal(pci_next(d->p), d->now + (late ? 122500000 : MS));
+		step(d, SEC);
+		assert_int_equal(delivery(&s), late ? 6 : 0);
+	}
+	/* Ready now, which it was not when the bell came. */
+	pci_reset(d->p, d->now);
+	conf_set(d, 4, 6);
+	reg_set(d, 0x10, (MEM_ADDR + QUEUE_AT) >> 32);
+	reg_set(d, 0x14, (uint32_t)(MEM_ADDR + QUEUE_AT));
+	step(d, MS);
+	s = put_nop(d, 0);
+	assert_true(pci_write(d->p, PCI_BAR0, 0x18, &bell, sizeof(bell), d->now - MS));
+	step(d, MS);
+	assert_false(owned_by_device(&s));
+}
+
 static void hold_keeps_queries_of_programs(void **state)
 {
 	struct driver *d = *state;
@@ -398,7 +512,8 @@ int run_pci_time_tests(void)
 	const struct CMUnitTest tests[] = {
 		TEST(latency_passes), TEST(order_is_kept), TEST(reorder_is_random_and_the_same_again), TEST(rules_fire), TEST(rules_have_an_end),
 		TEST(late_answers_spare_the_mailboxes), TEST(nothing_is_answered_around_the_timeout),
-		TEST(a_late_server_spares_the_mailboxes), TEST(hold_keeps_queries_of_programs), TEST(hold_takes_what_is_on_its_way),
+		TEST(a_late_server_spares_the_mailboxes), TEST(slow_writes_spare_the_mailboxes), TEST(slow_reads_spare_the_mailboxes),
+		TEST(timeouts_run_from_when_the_bell_came), TEST(hold_keeps_queries_of_programs), TEST(hold_takes_what_is_on_its_way),
 		TEST(a_reset_forgets_what_is_in_flight), TEST(counters_count), TEST(statistics_have_opcodes), TEST(lines_are_checked),
 	};
 

@@ -2,6 +2,7 @@
 /* Guest memory that the client does not share: the server asks for it by messages, and what happens meanwhile. */
 #include <errno.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "vfu_fake.h"
@@ -267,6 +268,85 @@ static void reads_meanwhile(void **state)
 	peer_close(p);
 }
 
+/* A write that waited tells when it came, all of its parts the same; the clock has gone on. */
+static uint64_t bells_at[4];
+static unsigned int n_bells;
+
+static void slow_bell(struct pci *fn)
+{
+	uint64_t before = fn->ops.now(fn->host);
+	char buf[4];
+
+	assert_true(before == fake_now && n_bells < 4);
+	bells_at[n_bells++] = fn->written_at;
+	dma_read(0, buf, 4);
+	fake_now += 500;
+	assert_int_equal(fn->ops.now(fn->host), before + 500);
+}
+
+static void arrival_meanwhile(void **state)
+{
+	uint64_t start = fake_now;
+	struct {
+		uint64_t n;
+		struct vfu_small_write w[2];
+	} m = { .n = 2 };
+
+	peer_open(p, NULL);
+	assert_int_equal(map(p, 0, PAGE, RW, -1, 0), 0);
+	for (int i = 0; i < 2; i++)
+		m.w[i] = (struct vfu_small_write){ .offset = FAKE_DOORBELL, .count = 1 };
+	p->fn->bell = slow_bell;
+	n_bells = 0;
+	put_write(FAKE_DOORBELL, 1);
+	reply_write(1, 16);
+	put_write(FAKE_DOORBELL, 1);
+	put(p, VFU_WRITE_MULTI, 0, &m, sizeof(m));
+	reply_read(2, 0, "abcd", false);
+	run(p);
+	assert_int_equal(n_bells, 4);
+	assert_int_equal(fake_now, start + 2000);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(bells_at[i], start);
+	/* One that does not wait comes now. */
+	n_bells = 0;
+	put_write(FAKE_DOORBELL, 1);
+	run(p);
+	assert_int_equal(bells_at[0], start + 2000);
+	peer_close(p);
+}
+
+static uint64_t real_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* A client that is not understood, while the device asks for memory outside of its commands, is hung up on with nothing else to do. */
+static void nonsense_meanwhile(void **state)
+{
+	struct vfu_header nonsense = { .size = 1 };
+	uint64_t before;
+	char buf[4];
+
+	peer_open(p, NULL);
+	assert_int_equal(map(p, 0, PAGE, RW, -1, 0), 0);
+	put_raw(p, &nonsense, sizeof(nonsense));
+	assert_false(dma_read(0, buf, 4));
+	assert_true(vfu_attached(p->v));
+	before = real_ms();
+	assert_true(vfu_step(p->v, 2000));
+	assert_true(real_ms() - before < 1500);
+	assert_false(vfu_attached(p->v));
+	/* Then it waits as before. */
+	before = real_ms();
+	assert_true(vfu_step(p->v, 50));
+	assert_true(real_ms() - before >= 49);
+	peer_close(p);
+}
+
 /* Windows that go while their memory is asked for; the rest of the access is refused. */
 static void unmapped_meanwhile(void **state)
 {
@@ -412,5 +492,6 @@ const struct CMUnitTest vfu_dma_message_tests[] = {
 	cmocka_unit_test(silence), cmocka_unit_test(commands_meanwhile), cmocka_unit_test(reads_meanwhile),
 	cmocka_unit_test(unmapped_meanwhile), cmocka_unit_test(too_much_meanwhile), cmocka_unit_test(hang_up_meanwhile),
 	cmocka_unit_test(pieces), cmocka_unit_test(no_memory), cmocka_unit_test(deaf),
+	cmocka_unit_test(arrival_meanwhile), cmocka_unit_test(nonsense_meanwhile),
 };
 const size_t vfu_n_dma_message_tests = sizeof(vfu_dma_message_tests) / sizeof(vfu_dma_message_tests[0]);

@@ -89,11 +89,12 @@ bool pci_read(struct pci *p, uint32_t region, uint64_t offset, void *dst, size_t
 	return at;
 }
 
-bool pci_write(struct pci *p, uint32_t region, uint64_t offset, const void *src, size_t len, uint64_t now)
+bool pci_write(struct pci *p, uint32_t region, uint64_t offset, const void *src, size_t len, uint64_t when)
 {
 	uint8_t *at = place(p, region, offset, len);
 
 	p->writes++;
+	p->written_at = when;
 	if (at)
 		memcpy(at, src, len);
 	if (p->bell && region == PCI_BAR0 && offset == FAKE_DOORBELL)

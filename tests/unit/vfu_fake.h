@@ -24,7 +24,7 @@ struct pci {
 	void *host;
 	uint8_t bar[FAKE_BAR], space[PCI_CONFIG_SIZE];
 	unsigned int writes, resets;
-	uint64_t next, due_at, now;
+	uint64_t next, due_at, written_at;
 	unsigned int n_due;
 	void (*bell)(struct pci *p);
 };

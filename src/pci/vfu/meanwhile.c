@@ -3,7 +3,7 @@
  * Commands that come while the device waits for the client to read or write its memory. The function is in the middle of
  * something then, and must not be called but to read registers; and QEMU may be in the middle of something too: its processors hold
  * the lock that its answer needs, until they have theirs. So
- *   - writes are answered at once, and executed later: they are posted anyway;
+ *   - writes are answered at once, and executed later: they are posted anyway (a doorbell's timeout runs from its arrival on);
  *   - a reset waits;
  *   - everything else is executed at once, or, when something waits that came before it, if the client does not answer soon.
  */
@@ -53,6 +53,7 @@ static bool enqueue(struct vfu *v, struct message *m)
 	if (!q)
 		return false;
 	q->next = NULL;
+	q->arrived = m->arrived;
 	q->n_fds = m->n_fds;
 	q->lost_fds = m->lost_fds;
 	memcpy(q->fds, m->fds, sizeof(q->fds));
@@ -77,6 +78,7 @@ static void take(struct vfu *v, struct queued **at, struct message *m)
 	v->n_queued--;
 	v->queued_fds -= q->n_fds;
 	v->queued_bytes -= q->header.size;
+	m->arrived = q->arrived;
 	m->n_fds = q->n_fds;
 	m->lost_fds = q->lost_fds;
 	memcpy(m->fds, q->fds, sizeof(m->fds));

@@ -178,7 +178,7 @@ void vfu_region_write(struct vfu *v, const uint8_t *in, size_t len)
 	if (!vfu_answer_write(v, in, len))
 		return;
 	memcpy(&a, in, sizeof(a));
-	pci_write(v->pci, a.region, a.offset, in + sizeof(a), a.count, vfu_now(v));
+	pci_write(v->pci, a.region, a.offset, in + sizeof(a), a.count, v->current->arrived);
 }
 
 /* All of its writes, or none. */
@@ -210,6 +210,6 @@ void vfu_write_multi(struct vfu *v, const uint8_t *in, size_t len)
 		return;
 	for (size_t at = sizeof(uint64_t); at < len; at += sizeof(w)) {
 		memcpy(&w, in + at, sizeof(w));
-		pci_write(v->pci, w.region, w.offset, w.data, w.count, vfu_now(v));
+		pci_write(v->pci, w.region, w.offset, w.data, w.count, v->current->arrived);
 	}
 }

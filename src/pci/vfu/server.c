@@ -37,7 +37,12 @@ static void raise_msix(void *host, uint32_t vector)
 	vfu_irq_raise(&v->irqs, vector);
 }
 
-static const struct pci_host host_ops = { .read = vfu_dma_read, .write = vfu_dma_write, .msix = raise_msix };
+static uint64_t host_now(void *host)
+{
+	return vfu_now(host);
+}
+
+static const struct pci_host host_ops = { .read = vfu_dma_read, .write = vfu_dma_write, .msix = raise_msix, .now = host_now };
 
 struct vfu *vfu_new(const struct vfu_config *config)
 {
@@ -234,7 +239,8 @@ static void wait_for_any(struct vfu *v, struct pollfd *fds, int timeout_ms)
 		until = v->accept_after;
 	if (until != HCA_NEVER)
 		wait = until <= now ? 0 : until - now < wait ? until - now : wait;
-	if (v->queue && v->out_at == v->out_len)
+	/* What a control line made the device ask for may have brought these; a client that is gone stays broken. */
+	if (v->client >= 0 && (v->broken || (v->queue && v->out_at == v->out_len)))
 		wait = 0;
 	for (int i = 0; i < CONTROL_CLIENTS; i++)
 		if (v->controls[i].more)

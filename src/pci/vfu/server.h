@@ -20,6 +20,7 @@
 /* A message, received so far or completely. */
 struct message {
 	size_t have;
+	uint64_t arrived; /* completely */
 	int fds[VFU_FDS_MAX];
 	unsigned int n_fds;
 	bool lost_fds; /* more came than it may have */
@@ -39,6 +40,7 @@ struct message {
 
 struct queued {
 	struct queued *next;
+	uint64_t arrived;
 	unsigned int n_fds;
 	bool lost_fds;
 	int fds[VFU_FDS_MAX];

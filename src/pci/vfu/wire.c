@@ -82,7 +82,10 @@ enum received vfu_receive(struct vfu *v)
 		v->broken = true;
 		return RECEIVED_END;
 	}
-	return r ? RECEIVED_MESSAGE : RECEIVED_NOTHING;
+	if (!r)
+		return RECEIVED_NOTHING;
+	v->incoming->arrived = vfu_now(v);
+	return RECEIVED_MESSAGE;
 }
 
 bool vfu_flush(struct vfu *v)
