@@ -89,6 +89,10 @@ static uint64_t host_now(void *host)
 	return w->now;
 }
 
+static void host_reset(void *host)
+{
+}
+
 static void put_be(uint8_t *at, uint64_t v, unsigned int bytes)
 {
 	while (bytes--) {
@@ -392,7 +396,7 @@ static void step(struct world *w)
 /* One function of each configuration for all inputs: it is the reset that makes it new. */
 static struct pci *function_of(struct world *w, unsigned int which)
 {
-	static const struct pci_host ops = { .read = host_read, .write = host_write, .msix = host_msix, .now = host_now };
+	static const struct pci_host ops = { .read = host_read, .write = host_write, .msix = host_msix, .now = host_now, .reset = host_reset };
 	static struct pci *functions[32];
 	static struct live fresh[32];
 	static uint8_t *uars;

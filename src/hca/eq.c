@@ -45,6 +45,34 @@ static enum syn context_check(struct call *c, struct prm_box *eqc)
 	return SYN_OK;
 }
 
+static uint32_t uar_page(struct eq *eq)
+{
+	struct prm_box eqc = prm_out(eq->eqc, sizeof(eq->eqc));
+
+	return (uint32_t)PRM_GET(&eqc, eqc, uar_page);
+}
+
+/*
+ * What a former queue of that number left in the page would be taken for the new one's consumer index. The doorbells of a page
+ * that others have too are theirs, and stay.
+ */
+static void clear_doorbells(struct hca *h, struct eq *eq)
+{
+	uint32_t left = h->tables[OBJ_EQ].count;
+
+	if (!h->ops.doorbell_clear)
+		return;
+	for (uint32_t id = EQN_FIRST; left && id <= EQN_LAST; id++) {
+		struct eq *other = (struct eq *)obj_in_entry(obj_peek(h, OBJ_EQ, id));
+
+		left -= other != NULL;
+		if (other && other != eq && uar_page(other) == uar_page(eq))
+			return;
+	}
+	for (size_t i = 0; i < sizeof(doorbells) / sizeof(doorbells[0]); i++)
+		h->ops.doorbell_clear(h->host, uar_page(eq), doorbells[i]);
+}
+
 static enum syn create_eq(struct hca *h, struct call *c)
 {
 	struct prm_box in = PRM_SUB(&c->in, create_eq_in, eq_context_entry), eqc;
@@ -79,6 +107,7 @@ static enum syn create_eq(struct hca *h, struct call *c)
 	PRM_SET(&eqc, eqc, status, 0);
 	PRM_SET(&eqc, eqc, st, EQ_ST_FIRED);
 	obj_link(&eq->obj, uar);
+	clear_doorbells(h, eq);
 	PRM_SET(&c->out, create_eq_out, eq_number, eq->obj.id);
 	return SYN_OK;
 }
@@ -86,13 +115,6 @@ static enum syn create_eq(struct hca *h, struct call *c)
 void eq_fini(struct hca_obj *obj)
 {
 	free(((struct eq *)obj)->pages);
-}
-
-static uint32_t uar_page(struct eq *eq)
-{
-	struct prm_box eqc = prm_out(eq->eqc, sizeof(eq->eqc));
-
-	return (uint32_t)PRM_GET(&eqc, eqc, uar_page);
 }
 
 static void interrupt(struct hca *h, struct eq *eq)
@@ -249,7 +271,8 @@ static enum syn query_eq(struct hca *h, struct call *c)
 	struct eq *eq = (struct eq *)c->obj;
 	struct prm_box to = PRM_SUB(&c->out, query_eq_out, eq_context_entry), eqc = prm_out(eq->eqc, sizeof(eq->eqc));
 
-	look(h, eq);
+	if (!h->cfg.told)
+		look(h, eq);
 	PRM_SET(&eqc, eqc, consumer_counter, eq->consumed & CONSUMER_MASK);
 	memcpy(to.p, eq->eqc, sizeof(eq->eqc));
 	PRM_SET(&c->out, query_eq_out, event_bitmask, eq->events[0]);

@@ -26,6 +26,8 @@ struct hca_host {
 	/* Event queues: an EQE was written; and what stands at an offset of the UAR page that the queue names. */
 	void (*interrupt)(void *host, uint32_t eqn, uint32_t vector);
 	uint32_t (*doorbell)(void *host, uint32_t eqn, uint32_t uar_page, uint32_t offset);
+	/* Puts 0 there, for a new queue that has the page for itself. NULL: the page is not the host's to write. */
+	void (*doorbell_clear)(void *host, uint32_t uar_page, uint32_t offset);
 };
 
 #endif

@@ -59,8 +59,18 @@ static uint32_t model_doorbell(void *host, uint32_t eqn, uint32_t uar_page, uint
 	return __builtin_bswap32(value);
 }
 
+static void model_doorbell_clear(void *host, uint32_t uar_page, uint32_t offset)
+{
+	struct pci *p = host;
+	uint64_t at = (uint64_t)uar_page * UAR_BYTES + offset;
+
+	if (at >= PCI_UAR_OFFSET && at + sizeof(uint32_t) <= PCI_BAR0_SIZE)
+		__atomic_store_n((uint32_t *)(p->cfg.uars + (at - PCI_UAR_OFFSET)), 0, __ATOMIC_RELAXED);
+}
+
 static const struct hca_host model_host = {
 	.read = model_read, .write = model_write, .event = model_event, .interrupt = model_interrupt, .doorbell = model_doorbell,
+	.doorbell_clear = model_doorbell_clear,
 };
 
 void function_restart(struct pci *p)
@@ -108,6 +118,7 @@ void pci_reset(struct pci *p, uint64_t now)
 	hca_renew(p->hca);
 	config_init(p);
 	bar_init(p, now);
+	p->ops.reset(p->host);
 }
 
 static bool inside(uint32_t region, uint64_t offset, size_t len)

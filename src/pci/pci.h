@@ -32,6 +32,7 @@ struct pci_host {
 	void (*msix)(void *host, uint32_t vector);
 	/* The time, of the same clock as that of the calls: read() and write() may wait long. */
 	uint64_t (*now)(void *host);
+	void (*reset)(void *host); /* pci_reset(): vectors that were raised before concern nobody any more */
 	/* None of these calls the function back, but that pci_read() may be called while read() or write() waits. */
 };
 

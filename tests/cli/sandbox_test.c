@@ -16,6 +16,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -160,10 +161,12 @@ static void what_serving_does(void)
 {
 	char c = 'x', d = 0, *p;
 	uint64_t one = 1;
+	struct statfs fs;
 	struct iovec ours = { &d, 1 }, theirs = { &c, 1 };
 	int fd;
 
 	check(send(pair[0], &c, 1, MSG_DONTWAIT) == 1 && recv(pair[1], &d, 1, MSG_DONTWAIT) == 1, 1);
+	check(!fstatfs(event, &fs) && !fcntl(event, F_SETFL, fcntl(event, F_GETFL)), 7);
 	check(write(event, &one, sizeof(one)) == sizeof(one), 2);
 	check(process_vm_readv(getpid(), &ours, 1, &theirs, 1, 0) == 1, 3);
 	fd = memfd_create("x", MFD_ALLOW_SEALING);

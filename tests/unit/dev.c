@@ -105,9 +105,16 @@ static uint32_t host_doorbell(void *host, uint32_t eqn, uint32_t uar_page, uint3
 	return d->doorbells[offset == 0x48];
 }
 
+static void host_doorbell_clear(void *host, uint32_t uar_page, uint32_t offset)
+{
+	struct dev *d = host;
+
+	d->doorbells[offset == 0x48] = 0;
+}
+
 static int setup(void **state, bool bare)
 {
-	static const struct hca_host ops = { host_read, host_write, host_event, host_interrupt, host_doorbell };
+	static const struct hca_host ops = { host_read, host_write, host_event, host_interrupt, host_doorbell, host_doorbell_clear };
 	const struct hca_config config = { .profile = HCA_CX7, .latency = 1000, .timeout = 1000000000, .seed = 1,
 					   .guid = DEV_GUID, .bare = bare };
 	struct dev *d = calloc(1, sizeof(*d));

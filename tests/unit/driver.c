@@ -79,7 +79,14 @@ static uint64_t host_now(void *host)
 	return d->now;
 }
 
-const struct pci_host driver_host = { .read = host_read, .write = host_write, .msix = host_msix, .now = host_now };
+static void host_reset(void *host)
+{
+	struct driver *d = host;
+
+	d->n_resets++;
+}
+
+const struct pci_host driver_host = { .read = host_read, .write = host_write, .msix = host_msix, .now = host_now, .reset = host_reset };
 
 void driver_start(struct driver *d, const struct hca_config *hca, bool mapped)
 {

@@ -34,7 +34,7 @@ struct driver {
 	uint8_t *mem;
 	uint8_t token;
 	uint64_t now, read_ns, write_ns; /* what an access of the device to memory takes */
-	unsigned int n_msix[PCI_VECTORS], n_reads, n_writes;
+	unsigned int n_msix[PCI_VECTORS], n_reads, n_writes, n_resets;
 	unsigned int next_box;
 	struct {
 		uint64_t addr; /* 0: an interrupt */

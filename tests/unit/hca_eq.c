@@ -126,6 +126,31 @@ static void a_hidden_doorbell_is_believed(void **state)
 	assert_int_equal(EQ_FIELD(d, uid, eqn, status), 0);
 }
 
+/* What a former queue of the same number left in the page is not the new one's; a page that another has too is left alone. */
+static void a_new_queue_finds_its_doorbells_clear(void **state)
+{
+	struct dev *d = *state;
+	uint16_t uid = new_uid(d);
+	uint32_t eqn = new_eq(d, uid, 2, EVENT_BIT(PORT_CHANGE)), other;
+
+	for (int i = 0; i < 3; i++)
+		port(d);
+	d->doorbells[0] = eqn << 24 | 2;
+	d->doorbells[1] = eqn << 24 | 3;
+	assert_int_equal(EQ_FIELD(d, uid, eqn, consumer_counter), 3);
+	destroy(d, PRM_OP_DESTROY_EQ, uid, eqn, SYN_OK);
+	assert_int_equal(new_eq(d, uid, 2, EVENT_BIT(PORT_CHANGE)), eqn);
+	for (int i = 0; i < 3; i++)
+		port(d);
+	assert_int_equal(EQ_FIELD(d, uid, eqn, consumer_counter), 0);
+	d->doorbells[0] = eqn << 24 | 1;
+	d->doorbells[1] = eqn << 24 | 3;
+	other = new_eq(d, uid, 2, 0);
+	assert_int_equal(d->doorbells[0], eqn << 24 | 1);
+	assert_int_equal(EQ_FIELD(d, uid, eqn, consumer_counter), 3);
+	assert_int_equal(EQ_FIELD(d, uid, other, consumer_counter), 0);
+}
+
 static void memory_that_is_gone_fails(void **state)
 {
 	struct dev *d = *state;
@@ -272,6 +297,7 @@ int run_eq_tests(void)
 		cmocka_unit_test_setup_teardown(a_full_queue_fails, dev_setup, dev_teardown),
 		cmocka_unit_test_setup_teardown(overrun_can_be_ignored, dev_setup, dev_teardown),
 		cmocka_unit_test_setup_teardown(a_hidden_doorbell_is_believed, dev_setup, dev_teardown),
+		cmocka_unit_test_setup_teardown(a_new_queue_finds_its_doorbells_clear, dev_setup, dev_teardown),
 		cmocka_unit_test_setup_teardown(memory_that_is_gone_fails, dev_setup, dev_teardown),
 		cmocka_unit_test_setup_teardown(pages_need_not_be_contiguous, dev_setup, dev_teardown),
 		cmocka_unit_test_setup_teardown(only_own_objects_events, dev_setup, dev_teardown),

@@ -393,6 +393,41 @@ static void a_mapped_page_tells_nothing(void **state)
 	}
 }
 
+static uint32_t consumer(struct driver *d)
+{
+	uint8_t in[PRM_SZ(query_eq_in)] = { 0 }, out[PRM_SZ(query_eq_out)];
+	struct prm_box i = prm_out(in, sizeof(in)), o = prm_out(out, sizeof(out)), eqc = PRM_SUB(&o, query_eq_out, eq_context_entry);
+
+	PRM_SET(&i, query_eq_in, opcode, PRM_OP_QUERY_EQ);
+	PRM_SET(&i, query_eq_in, eq_number, d->eqn);
+	run(d, in, sizeof(in), out, sizeof(out));
+	assert_int_equal(out[0], 0);
+	return (uint32_t)PRM_GET(&eqc, eqc, consumer_counter);
+}
+
+/* A doorbell of before the reset is no consumer index of a queue that has the same number and page. */
+static void doorbells_do_not_outlive_their_queue(void **state)
+{
+	struct driver *d = *state;
+	uint32_t eqn;
+
+	for (int mapped = 0; mapped < 2; mapped++) {
+		driver_start(d, &default_config, mapped);
+		for (uint32_t round = 0; round < 2; round++) {
+			bring_up(d);
+			eqn = d->eqn;
+			command_eq(d);
+			assert_true(!round || d->eqn == eqn);
+			for (int i = 0; i < 3; i++)
+				send_nop(d, 0);
+			assert_int_equal(consumer(d), 0);
+			reg_set(d, (uint32_t)PCI_UAR_OFFSET + 0x48, d->eqn << 24 | 2);
+			assert_int_equal(consumer(d), 2);
+			conf_set(d, 0x68, 0x8000);
+		}
+	}
+}
+
 /* Switching the interface off is the end of everything; a new queue begins anew. */
 static void switched_off(void **state)
 {
@@ -448,7 +483,7 @@ int run_pci_commands_tests(void)
 		TEST(a_command_is_polled), TEST(a_refusal_has_a_status_and_a_syndrome), TEST(boxes_have_any_length),
 		TEST(contents_are_whole), TEST(an_inbox_may_be_long), TEST(no_memory_for_the_function), TEST(every_slot_works), TEST(each_delivery_error), TEST(the_rest_of_a_chain_stays),
 		TEST(unwritable_mailboxes_fail_the_delivery), TEST(what_is_not_handed_over_is_left), TEST(events_tell_the_slots), TEST(the_outbox_comes_before_its_news),
-		TEST(an_unarmed_queue_does_not_interrupt), TEST(a_mapped_page_tells_nothing), TEST(switched_off),
+		TEST(an_unarmed_queue_does_not_interrupt), TEST(a_mapped_page_tells_nothing), TEST(doorbells_do_not_outlive_their_queue), TEST(switched_off),
 		TEST(a_fatal_error_shows_and_stops),
 	};
 

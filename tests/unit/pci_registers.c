@@ -198,15 +198,19 @@ static void a_reset_is_a_power_on(void **state)
 	assert_true(pci_read(d->p, PCI_CONFIG, 0, before, sizeof(before), d->now));
 	pci_reset(d->p, d->now);
 	assert_true(pci_read(d->p, PCI_BAR0, 0, bar, sizeof(bar), d->now));
-	for (int how = 0; how < 2; how++) {
+	for (int how = 0; how < 3; how++) {
 		bring_up(d);
 		control(d, "fault opcode=0x80d status=0x6", "ok");
 		control(d, "fatal 0x1", "ok");
 		reg_set(d, 0x2000, 0x55);
-		if (how)
+		d->n_resets = 0;
+		if (how == 2)
+			control(d, "reset", "ok");
+		else if (how)
 			pci_reset(d->p, d->now);
 		else
 			conf_set(d, 0x68, 0x8000); /* device control: initiate function level reset */
+		assert_int_equal(d->n_resets, 1);
 		assert_true(pci_read(d->p, PCI_CONFIG, 0, after, sizeof(after), d->now));
 		assert_memory_equal(before, after, sizeof(before));
 		d->now = start + (d->now - start); /* the counter's time only */

@@ -106,6 +106,7 @@ void pci_reset(struct pci *p, uint64_t now)
 {
 	p->resets++;
 	p->next = HCA_NEVER;
+	p->ops.reset(p->host);
 }
 
 uint64_t pci_next(struct pci *p)

@@ -129,6 +129,26 @@ static void pending(void **state)
 	close(fd);
 }
 
+/* A reset that the function does by itself, or that a control line asks for. */
+static void nothing_is_pending_after_a_reset(void **state)
+{
+	int fd = eventfd(0, EFD_NONBLOCK), other = eventfd(0, EFD_NONBLOCK);
+
+	peer_open(p, NULL);
+	assert_int_equal(set(FD_TRIGGER, MSIX, 4, 1, &other, 1), 0);
+	fire(5);
+	pci_reset(p->fn, fake_now);
+	assert_int_equal(set(FD_TRIGGER, MSIX, 5, 1, &fd, 1), 0);
+	assert_int_equal(raised(fd), 0);
+	fire(4); /* descriptors stay */
+	fire(5);
+	assert_int_equal(raised(other), 1);
+	assert_int_equal(raised(fd), 1);
+	peer_close(p);
+	close(fd);
+	close(other);
+}
+
 static void by_the_client(void **state)
 {
 	const struct {
@@ -197,28 +217,41 @@ static void refused(void **state)
 static void stubborn_descriptors(void **state)
 {
 	const uint64_t full = UINT64_MAX - 1;
-	int blocking = eventfd(0, 0), pipes[2], read_only = open("/dev/null", O_RDONLY);
+	int blocking = eventfd(0, 0), pipes[2];
+	int others[] = { open("/dev/null", O_RDONLY), open("/dev/null", O_RDWR), memory_file(4096, false) };
+	unsigned int before;
 
 	peer_open(p, NULL);
 	assert_int_equal(write(blocking, &full, sizeof(full)), sizeof(full));
 	assert_int_equal(set(FD_TRIGGER, MSIX, 0, 1, &blocking, 1), 0);
 	fire(0);
 	assert_int_equal(raised(blocking), full);
+	/* The flag is the client's as well. */
+	assert_int_equal(fcntl(blocking, F_SETFL, 0), 0);
+	assert_int_equal(write(blocking, &full, sizeof(full)), sizeof(full));
+	alarm(10);
+	fire(0);
+	alarm(0);
+	assert_int_equal(raised(blocking), full);
+	/* No eventfds. */
 	assert_int_equal(pipe(pipes), 0);
-	assert_int_equal(set(FD_TRIGGER, MSIX, 1, 1, &pipes[1], 1), 0);
-	for (int i = 0; i < 10000; i++)
-		fire(1);
-	close(pipes[0]);
-	fire(1); /* SIGPIPE would end us */
-	assert_int_equal(set(FD_TRIGGER, MSIX, 2, 1, &read_only, 1), EBADF);
+	before = open_fds();
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(set(FD_TRIGGER, MSIX, 1, 1, &pipes[i], 1), EBADF);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(set(FD_TRIGGER, MSIX, 2, 1, &others[i], 1), EBADF);
+	assert_int_equal(open_fds(), before);
 	peer_close(p);
 	close(blocking);
-	close(pipes[1]);
-	close(read_only);
+	for (int i = 0; i < 2; i++)
+		close(pipes[i]);
+	for (int i = 0; i < 3; i++)
+		close(others[i]);
 }
 
 const struct CMUnitTest vfu_irq_tests[] = {
-	cmocka_unit_test(irq_info), cmocka_unit_test(raise_and_replace), cmocka_unit_test(pending), cmocka_unit_test(by_the_client),
+	cmocka_unit_test(irq_info), cmocka_unit_test(raise_and_replace), cmocka_unit_test(pending),
+	cmocka_unit_test(nothing_is_pending_after_a_reset), cmocka_unit_test(by_the_client),
 	cmocka_unit_test(refused), cmocka_unit_test(stubborn_descriptors),
 };
 const size_t vfu_n_irq_tests = sizeof(vfu_irq_tests) / sizeof(vfu_irq_tests[0]);

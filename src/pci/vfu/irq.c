@@ -2,7 +2,9 @@
 /* Interrupts: a descriptor for each MSI-X vector, written to when the device raises it. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <string.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "server.h"
@@ -25,11 +27,29 @@ static void drop(struct irqs *irqs, uint32_t vector)
 	irqs->fd[vector] = -1;
 }
 
+void vfu_irq_forget(struct irqs *irqs)
+{
+	memset(irqs->pending, 0, sizeof(irqs->pending));
+}
+
 void vfu_irq_clear(struct irqs *irqs)
 {
 	for (uint32_t i = 0; i < PCI_VECTORS; i++)
 		drop(irqs, i);
-	memset(irqs->pending, 0, sizeof(irqs->pending));
+	vfu_irq_forget(irqs);
+}
+
+/*
+ * Writing must never block, but the flag is the client's too, which can clear it at any time. A flag of the single write would be
+ * better, but eventfds take no RWF_NOWAIT (EOPNOTSUPP, Linux 6.18).
+ */
+static bool nonblocking(int fd)
+{
+	int flags = fcntl(fd, F_GETFL);
+
+	if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY)
+		return false;
+	return flags & O_NONBLOCK || !fcntl(fd, F_SETFL, flags | O_NONBLOCK);
 }
 
 /* Without a descriptor it stays pending, as a vector does that is masked. */
@@ -44,7 +64,7 @@ void vfu_irq_raise(struct irqs *irqs, uint32_t vector)
 		return;
 	}
 	/* EAGAIN: it is full, so the client has yet to read what it was told. Other failures are descriptors of its choice. */
-	if (write(irqs->fd[vector], &one, sizeof(one)) < 0)
+	if (!nonblocking(irqs->fd[vector]) || write(irqs->fd[vector], &one, sizeof(one)) < 0)
 		return;
 }
 
@@ -107,18 +127,14 @@ static int check(const struct vfio_irq_set *set, size_t len, unsigned int n_fds)
 	return 0;
 }
 
-/*
- * Writing must never block: an eventfd of QEMU's does not, and what else a client hands over is made so (its own copy too).
- */
-static bool all_nonblocking(const struct message *m)
+/* eventfds are anonymous inodes. Writing to a file, such as one of FUSE, could take as long as the client likes. */
+static bool all_eventfds(const struct message *m)
 {
-	for (unsigned int i = 0; i < m->n_fds; i++) {
-		int flags = fcntl(m->fds[i], F_GETFL);
+	struct statfs fs;
 
-		if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY ||
-		    (!(flags & O_NONBLOCK) && fcntl(m->fds[i], F_SETFL, flags | O_NONBLOCK)))
+	for (unsigned int i = 0; i < m->n_fds; i++)
+		if (fstatfs(m->fds[i], &fs) || fs.f_type != ANON_INODE_FS_MAGIC || !nonblocking(m->fds[i]))
 			return false;
-	}
 	return true;
 }
 
@@ -134,7 +150,7 @@ void vfu_set_irqs(struct vfu *v, const uint8_t *in, size_t len)
 	}
 	memcpy(&set, in, SET_HEAD);
 	err = check(&set, len, m->n_fds);
-	if (!err && !all_nonblocking(m))
+	if (!err && !all_eventfds(m))
 		err = EBADF;
 	if (err) {
 		vfu_reply_error(v, err);

@@ -92,8 +92,6 @@ static void reset(struct vfu *v, const uint8_t *in, size_t len)
 		return;
 	}
 	pci_reset(v->pci, vfu_now(v));
-	/* What was raised before concerns nobody any more; the descriptors stay. */
-	memset(v->irqs.pending, 0, sizeof(v->irqs.pending));
 	vfu_reply(v, NULL, 0, -1);
 }
 

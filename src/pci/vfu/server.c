@@ -42,7 +42,16 @@ static uint64_t host_now(void *host)
 	return vfu_now(host);
 }
 
-static const struct pci_host host_ops = { .read = vfu_dma_read, .write = vfu_dma_write, .msix = raise_msix, .now = host_now };
+static void forget_msix(void *host)
+{
+	struct vfu *v = host;
+
+	vfu_irq_forget(&v->irqs);
+}
+
+static const struct pci_host host_ops = {
+	.read = vfu_dma_read, .write = vfu_dma_write, .msix = raise_msix, .now = host_now, .reset = forget_msix,
+};
 
 struct vfu *vfu_new(const struct vfu_config *config)
 {

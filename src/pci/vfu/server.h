@@ -145,6 +145,7 @@ bool vfu_answer_multi(struct vfu *v, const uint8_t *in, size_t len);
 /* irq.c */
 void vfu_irq_init(struct irqs *irqs);
 void vfu_irq_clear(struct irqs *irqs);
+void vfu_irq_forget(struct irqs *irqs); /* what is pending; the descriptors stay */
 void vfu_irq_raise(struct irqs *irqs, uint32_t vector);
 void vfu_irq_info(struct vfu *v, const uint8_t *in, size_t len);
 void vfu_set_irqs(struct vfu *v, const uint8_t *in, size_t len);

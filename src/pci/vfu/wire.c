@@ -186,6 +186,5 @@ void vfu_detach(struct vfu *v)
 	vfu_dma_clear(&v->dma);
 	vfu_irq_clear(&v->irqs);
 	pci_reset(v->pci, vfu_now(v));
-	vfu_irq_clear(&v->irqs); /* what the reset may have raised */
 	vfu_uars_renew(v);
 }

@@ -68,7 +68,7 @@ static void host_event(void *host, const struct hca_event *ev)
 	soft_async_event(host, ev);
 }
 
-const struct hca_host soft_host_ops = { host_read, host_write, host_event, soft_interrupt, soft_doorbell };
+const struct hca_host soft_host_ops = { host_read, host_write, host_event, soft_interrupt, soft_doorbell, NULL };
 
 /* Model's lock held, here and below. */
 int soft_umem_map(struct soft_device *dev, const struct soft_umem_slot *memory, uint32_t *slot)
