@@ -99,7 +99,7 @@ class Guest:
         if "hang" in FAKE:
             time.sleep(600)
         if "panic" in FAKE:
-            self.console.sendall(b"Kernel panic - not syncing: \x1b[31mtest\n")
+            self.console.sendall(b"Kernel panic - not syncing: \x1b[31mtest\n" + b"[    1.0]  a_long_trace+0x1/0x2\n" * 80)
             sys.exit(0)
         if "-incoming" not in sys.argv:
             self.send(HELLO, struct.pack("<I", 2 if "version" in FAKE else 1))

@@ -357,7 +357,8 @@ void machine_report(struct machine *m)
 {
 	devx_error("vm: the machine failed: %s", m->failed);
 	tail_show(stderr, &m->kernel_log, "the guest's kernel", 25);
-	tail_show(stderr, &m->console_log, "the guest's console", 40);
+	/* An oops and the panic after it: the reason is in the first line of them. */
+	tail_show(stderr, &m->console_log, "the guest's console", 120);
 	tail_show(stderr, &m->qemu_log, "QEMU", 10);
 	tail_show(stderr, &m->server_log, "the device's server", 10);
 	if (m->log)
